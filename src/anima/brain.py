@@ -1,0 +1,136 @@
+"""The brain table: every node, its region, process, rate, topics. Launch, console, docs and tests derive from it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, cast
+
+from anima import topics as t
+from anima.config import Settings
+from anima.runtime.component import Component
+
+AnyTopic = t.Topic[Any]
+
+
+class Process(Enum):
+    """The operating-system processes that the nodes live in, in order of start."""
+
+    BODY = "body"
+    REFLEX = "reflex"
+    PERCEPTION = "perception"
+    BRAIN = "brain"
+    PLANNER = "planner"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One node. It steps at `rate_hz` of ROS time and besides whenever a topic in `wakes` brings something.
+
+    `component` is ``module:Class``, called with the `Settings`; `region` is the brain region of the doctrine's
+    table, empty for what stands beside the table.
+    """
+
+    node: str
+    region: str
+    process: Process
+    rate_hz: float
+    component: str
+    takes: tuple[AnyTopic, ...]
+    gives: tuple[AnyTopic, ...]
+    doc: str
+    wakes: tuple[AnyTopic, ...] = ()
+
+    def build(self, settings: Settings) -> Component:
+        """The component of this row."""
+        module, _, name = self.component.partition(":")
+        return cast(Component, getattr(importlib.import_module(module), name)(settings))
+
+
+TABLE: tuple[Row, ...] = (
+    Row(
+        "body", "", Process.BODY, 50, "anima_sim.body:SimulatedBody",
+        takes=(t.CMD_VEL, t.ARM_COMMAND, t.FAULT),
+        gives=(
+            t.CLOCK, t.ODOM, t.JOINT_STATES, t.IMU, t.SCAN, t.BUMPERS, t.CLIFFS, t.BATTERY, t.CAMERA_COLOUR,
+            t.CAMERA_DEPTH, t.CAMERA_INFO, t.WRIST_IMAGE, t.GROUND_TRUTH,
+        ),
+        doc="the simulated robot in its flat",
+    ),
+    Row(
+        "state_publisher", "", Process.BODY, 20, "anima.body.state_publisher:StatePublisher",
+        takes=(t.JOINT_STATES, t.ODOM),
+        gives=(t.TF, t.TF_STATIC, t.ROBOT_DESCRIPTION),
+        doc="the robot model and the transforms of its links and odometry",
+    ),
+    Row(
+        "reflex_kernel", "brainstem", Process.REFLEX, 50, "anima.regions.brainstem:ReflexKernel",
+        takes=(
+            t.SCAN, t.BUMPERS, t.CLIFFS, t.IMU, t.ODOM, t.JOINT_STATES, t.CMD_VEL_SKILL, t.CMD_VEL_TELEOP,
+            t.ARM_COMMAND_SKILL, t.STOP_REQUEST, *t.HEARTBEATS.values(),
+        ),
+        gives=(t.CMD_VEL, t.ARM_COMMAND, t.STOP_STATE, t.REFLEX_EVENT),
+        doc="the only way to the motors: mux, limits, reflexes, software stop",
+    ),
+    Row(
+        "localization", "", Process.PERCEPTION, 20, "anima_sim.localization:SimulatorLocalization",
+        takes=(t.GROUND_TRUTH, t.ODOM),
+        gives=(t.POSE, t.TF, t.MAP),
+        doc="where the robot is on the map; supplied by the simulator for now",
+    ),
+    Row(
+        "perception", "", Process.PERCEPTION, 10, "anima.body.perception.node:Perception",
+        takes=(t.CAMERA_COLOUR, t.CAMERA_DEPTH, t.CAMERA_INFO, t.POSE, t.ODOM, t.JOINT_STATES),
+        gives=(t.DETECTIONS,),
+        doc="objects seen in the RGB-D image, placed in the map",
+    ),
+    Row(
+        "parietal_affordance", "parietal", Process.BRAIN, 5, "anima.regions.parietal:ParietalAffordance",
+        takes=(t.DETECTIONS, t.POSE, t.ODOM, t.JOINT_STATES, t.BATTERY, t.STOP_STATE, t.OUTCOME),
+        gives=(t.WORLD_STATE,),
+        doc="what is known of the world now",
+        wakes=(t.DETECTIONS, t.OUTCOME),
+    ),
+    Row(
+        "basal_ganglia_gate", "basal_ganglia", Process.BRAIN, 10, "anima.regions.basal_ganglia:BasalGanglia",
+        takes=(
+            t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.WORLD_STATE, t.UTTERANCE, t.STOP_STATE,
+            t.SKILL_FEEDBACK,
+        ),
+        gives=(t.BACKLOG, t.LEASE, t.OPERATOR_VERDICT),
+        doc="one focus, one lease per body resource, deadlines and retry budgets",
+        wakes=(t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.UTTERANCE),
+    ),
+    Row(
+        "motor_cortex", "motor_cortex", Process.BRAIN, 20, "anima.regions.motor_cortex:MotorCortex",
+        takes=(
+            t.LEASE, t.WORLD_STATE, t.POSE, t.ODOM, t.SCAN, t.JOINT_STATES, t.DETECTIONS, t.CMD_VEL, t.STOP_STATE,
+        ),
+        gives=(t.CMD_VEL_SKILL, t.ARM_COMMAND_SKILL, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.ROUTE),
+        doc="runs the leased skill's motor program and says how it ended",
+        wakes=(t.LEASE,),
+    ),
+    Row(
+        "prefrontal_planner", "prefrontal", Process.PLANNER, 10, "anima.planner.prefrontal:PrefrontalPlanner",
+        takes=(t.UTTERANCE, t.BACKLOG, t.WORLD_STATE, t.OUTCOME, t.VERDICT, t.SKILL_FEEDBACK),
+        gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT),
+        doc="turns words into objectives and the focus into one skill call at a time",
+        wakes=(t.UTTERANCE, t.BACKLOG, t.OUTCOME, t.VERDICT),
+    ),
+)
+
+
+def rows_of(process: Process) -> list[Row]:
+    """The rows that live in a process, in the table's order."""
+    return [row for row in TABLE if row.process is process]
+
+
+def publishers(rows: Iterable[Row] = TABLE) -> dict[str, list[str]]:
+    """Topic name -> the nodes that publish it."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for topic in row.gives:
+            found.setdefault(topic.name, []).append(row.node)
+    return found

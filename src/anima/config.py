@@ -1,0 +1,105 @@
+"""Settings of a run: parsed once, checked, and handed to every component."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = Path(os.environ.get("ANIMA_CONFIG_DIR", ROOT / "config"))
+
+
+class ConfigError(ValueError):
+    """A configuration that can't be used; the message names file, key and what is allowed."""
+
+
+class Tuning(BaseModel):
+    """Base of every block of numbers in `config/`: unknown keys are errors, values are immutable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LlmSettings(Tuning):
+    """Which language model plans, and what it may cost.
+
+    `model` is a name in `models/manifest.yaml` or a path of a GGUF file; with `server` set, an OpenAI-compatible
+    server answers instead. Turning the budgets down makes a slow machine give up sooner and stand idle safely.
+    """
+
+    model: str = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+    server: str = ""
+    threads: int = Field(default=2, ge=1, le=64)
+    context_tokens: int = Field(default=4096, ge=512, le=131072)
+    prefill_budget_s: float = Field(default=120.0, gt=0)
+    decode_budget_s: float = Field(default=30.0, gt=0)
+
+
+class Settings(Tuning):
+    """Everything that a run is configured by (`config/anima.yaml`, then the command line).
+
+    `speed` is how much faster than the wall clock simulated time may run while a skill moves the body; it never
+    outruns its slowest node, and is 1 while nobody holds the base.
+    """
+
+    robot: str = "anima"
+    map: str = "flat"
+    scene: str = "flat"
+    sim: Literal["mujoco", "none"] = "mujoco"
+    seed: int = Field(default=0, ge=0)
+    speed: float = Field(default=1.0, gt=0, le=100)
+    cameras: bool = True
+    llm: LlmSettings = LlmSettings()
+
+    @property
+    def robot_file(self) -> Path:
+        """The robot's limits and sensors."""
+        return CONFIG / "robots" / f"{self.robot}.yaml"
+
+    @property
+    def map_folder(self) -> Path:
+        """The known map: `map.yaml`, `map.pgm`, `places.yaml`."""
+        return CONFIG / "maps" / self.map
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; raises `ConfigError` naming the file and the fault."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {error}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: expected keys and values at the top, found {type(data).__name__}")
+    return data
+
+
+def parse(model: type[Tuning], data: dict[str, Any], source: str) -> Any:
+    """`data` as `model`; raises `ConfigError` that names `source`, the key and the allowed range."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        faults = "\n".join(
+            f"  {'.'.join(map(str, e['loc']))}: {e['msg']} (got {e['input']!r})" for e in error.errors()
+        )
+        raise ConfigError(f"{source}:\n{faults}") from error
+
+
+def load_settings(overrides: dict[str, Any] | None = None, path: Path | None = None) -> Settings:
+    """Settings from `config/anima.yaml` (or `path`), with dotted `overrides` such as ``{"llm.threads": 1}`` on top."""
+    source = path or CONFIG / "anima.yaml"
+    data = read_yaml(source) if source.exists() or path else {}
+    for dotted, value in (overrides or {}).items():
+        target = data
+        *parents, key = dotted.split(".")
+        for parent in parents:
+            target = target.setdefault(parent, {})
+        target[key] = value
+    settings: Settings = parse(Settings, data, str(source))
+    return settings

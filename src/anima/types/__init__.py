@@ -1,0 +1,1 @@
+"""Values that cross a topic: pydantic twins of the ROS messages, with the same field names."""

@@ -1,0 +1,1 @@
+"""What can be said about the world, as predicates that a machine checks: conditions, facts and affordances."""
