@@ -1,0 +1,1 @@
+"""The arm: forward and inverse kinematics, clearance, grasp planning and trajectories, computed from the URDF."""
