@@ -1,0 +1,182 @@
+"""Door 1 never refuses a valid call, refuses every invalid one with a usable reason, and survives any text."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anima.failure import Failure
+from anima.planner.names import KnownNames
+from anima.planner.validate import validate
+from anima.skills.registry import SKILLS
+from anima.types.base import Header, Time
+from anima.types.mind import ObjectState, SkillCall, WorldState
+from anima.types.std import Point, Pose, Quaternion, Vector3
+
+COLOURS = ("red", "blue", "green", "yellow", "orange", "purple", "cyan", "pink")
+SHAPES = ("cube", "cylinder", "ball", "block")
+ROOMS = ("kitchen", "living_room", "office", "corridor")
+SURFACES = ("kitchen_table", "office_table", "shelf", "person_tray")
+ZERO = Time(sec=0, nanosec=0)
+
+
+@st.composite
+def known_names(draw: st.DrawFn) -> KnownNames:
+    objects = draw(
+        st.lists(
+            st.tuples(st.sampled_from(COLOURS), st.sampled_from(SHAPES)).map("_".join),
+            min_size=1, max_size=8, unique=True,
+        )
+    )
+    return KnownNames(
+        places=(*ROOMS, *SURFACES, "dock", "person"), surfaces=SURFACES, objects=tuple(objects), no_go=("stairs",)
+    )
+
+
+def thing(name: str, status: str, place: str, x: float, y: float) -> ObjectState:
+    colour, _, shape = name.partition("_")
+    return ObjectState(
+        name=name, colour=colour, shape=shape, status=status, position=Point(x=x, y=y, z=0.42), yaw=0.0,
+        size=Vector3(x=0.04, y=0.04, z=0.04), place=place, last_seen=ZERO, confidence=0.9,
+    )
+
+
+def world(*things: ObjectState, room: str = "kitchen", place: str = "", holding: str = "", docked: bool = False,
+          x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> WorldState:
+    return WorldState(
+        header=Header.at(1.0, "map"),
+        robot=Pose(
+            position=Point(x=x, y=y, z=0.0),
+            orientation=Quaternion(x=0.0, y=0.0, z=math.sin(yaw / 2), w=math.cos(yaw / 2)),
+        ),
+        room=room, place=place, holding=holding, docked=docked, battery=0.8, stopped=False, localized=True,
+        objects=list(things), surfaces=[], facts=[],
+    )
+
+
+def call(skill: str, arguments: str) -> SkillCall:
+    return SkillCall(
+        header=Header.at(1.0), id="c1", skill=skill, arguments=arguments, objective="o1", source="planner", because=[]
+    )
+
+
+@st.composite
+def valid(draw: st.DrawFn) -> tuple[SkillCall, WorldState, KnownNames]:
+    """A call that must be accepted: for each skill a situation is built in which it makes sense."""
+    names = draw(known_names())
+    obj = draw(st.sampled_from(names.objects))
+    surface = draw(st.sampled_from(SURFACES))
+    x, y, yaw = (draw(st.floats(-5, 5)) for _ in range(3))
+    ahead = draw(st.floats(0.16, 0.30))
+    bearing = draw(st.floats(-0.8, 0.8))
+    # base_link to the shoulder is 0.139 m forward; the object lies `ahead` of the shoulder, `bearing` off the axis
+    fx, fy = 0.139 + ahead * math.cos(bearing), ahead * math.sin(bearing)
+    reach = (x + math.cos(yaw) * fx - math.sin(yaw) * fy, y + math.sin(yaw) * fx + math.cos(yaw) * fy)
+    here: dict[str, Any] = {"x": x, "y": y, "yaw": yaw}
+    skill = draw(st.sampled_from(sorted(SKILLS)))
+    arguments: dict[str, Any] = {}
+    state = world(**here)
+    if skill == "go_to":
+        arguments = {"place": draw(st.sampled_from(names.places))}
+    elif skill == "look_for":
+        arguments = {"object": obj}
+    elif skill == "approach":
+        arguments = {"object": obj}
+        state = world(thing(obj, "confirmed", surface, 3.0, 3.0), **here)
+    elif skill == "pick":
+        arguments = {"object": obj}
+        state = world(thing(obj, "confirmed", surface, *reach), place=surface, **here)
+    elif skill == "place":
+        arguments = {"object": obj, "surface": surface}
+        state = world(thing(obj, "confirmed", "gripper", *reach), place=surface, holding=obj, **here)
+    elif skill == "hand_over":
+        arguments = {"object": obj}
+        state = world(thing(obj, "confirmed", "gripper", *reach), place="person", holding=obj, **here)
+    elif skill == "undock":
+        state = world(docked=True, **here)
+    elif skill == "wait":
+        seconds = st.floats(0, 60, exclude_min=True, allow_subnormal=False) | st.integers(1, 60)
+        arguments = {"seconds": draw(seconds)}
+    elif skill == "say":
+        printable = st.characters(min_codepoint=32, max_codepoint=126)
+        arguments = draw(
+            st.fixed_dictionaries({"object": st.just(obj)})
+            | st.fixed_dictionaries({"text": st.text(printable, min_size=1, max_size=200)})
+        )
+    return call(skill, json.dumps(arguments)), state, names
+
+
+@settings(max_examples=10_000, deadline=None)
+@given(valid())
+def test_a_valid_call_is_never_refused_nor_touched(case: tuple[SkillCall, WorldState, KnownNames]) -> None:
+    proposed, state, names = case
+    verdict = validate(proposed, state, names)
+    assert verdict.accepted, verdict.reason
+    assert verdict.correction == ""
+    assert verdict.call == proposed
+
+
+NAMES = KnownNames(
+    places=(*ROOMS, *SURFACES, "dock", "person"), surfaces=SURFACES, objects=("red_cube", "blue_cylinder"),
+    no_go=("stairs",),
+)
+BAD_VALUES = (
+    st.none() | st.booleans() | st.lists(st.integers(), max_size=3) | st.integers() | st.floats()
+    | st.sampled_from(["garden", "guitar", "stairs", "../kitchen", "red_sphere", "yellow_moon", ""])
+)
+
+
+@st.composite
+def invalid(draw: st.DrawFn) -> SkillCall:
+    skill, fields = draw(
+        st.sampled_from(
+            [("go_to", ["place"]), ("look_for", ["object"]), ("approach", ["object"]), ("pick", ["object"]),
+             ("place", ["object", "surface"]), ("hand_over", ["object"])]
+        )
+    )
+    values = {name: draw(BAD_VALUES) for name in fields}
+    if draw(st.booleans()):
+        values["speed"] = 3.0
+        values["force"] = 1.0
+    return call(skill, json.dumps(values))
+
+
+@settings(max_examples=2000, deadline=None)
+@given(invalid())
+def test_an_invalid_call_is_refused_with_a_type_a_reason_and_a_repair(proposed: SkillCall) -> None:
+    verdict = validate(proposed, world(), NAMES)
+    assert not verdict.accepted
+    assert verdict.failure in (Failure.PARSE_ERROR, Failure.CONSTRAINT_PREVENTED, Failure.TOOL_MISMATCH)
+    assert verdict.reason
+    assert verdict.repair.partition("(")[0] in SKILLS
+
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=80)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(
+    st.sampled_from([*SKILLS, "rm -rf", "goto", ""]) | TEXT,
+    TEXT | JSON.map(json.dumps) | st.sampled_from(
+        ["[" * 1999, '{"a":' * 300, "9" * 1999, '{"seconds": ' + "9" * 1500 + "}", "NaN", '"\\ud800"',
+         '{"seconds": 1e999}', '{"seconds": NaN}', '{"text": "\\ud800"}']
+    ),
+)
+def test_any_text_gets_a_verdict_and_never_an_exception(skill: str, arguments: str) -> None:
+    verdict = validate(call(skill, arguments), world(thing("red_cube", "confirmed", "shelf", 2.0, 2.0)), NAMES)
+    if verdict.accepted:
+        parsed = SKILLS[verdict.call.skill].parse(verdict.call.arguments)
+        for value in parsed.model_dump().values():
+            assert not isinstance(value, float) or math.isfinite(value)
+    else:
+        assert verdict.failure != Failure.NONE
+        assert verdict.reason
