@@ -1,0 +1,31 @@
+# The commands of the project; `make` alone lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint build clean
+
+ERRAND ?=
+SEED ?= 1
+SIM ?= mujoco
+# Extra arguments of pytest, e.g. make test ARGS="-k reflex"
+ARGS ?=
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-7s %s\n' "$$name" "$$text"; done
+
+setup: ## install everything (quick when nothing changed)
+	@scripts/setup
+
+demo: setup ## start the robot; ERRAND="bring the red cube to the kitchen table" SEED=3 runs one errand
+	@./anima demo --sim "$(SIM)" --seed "$(SEED)" $(if $(ERRAND),--errand "$(ERRAND)")
+
+test: setup ## lint, type check and all tests; ARGS="-k reflex" goes to pytest
+	@scripts/check $(ARGS)
+
+lint: setup ## lint and type check only
+	@scripts/check --no-tests
+
+build: setup ## rebuild the ROS 2 workspace even when nothing changed
+	@scripts/setup --rebuild-workspace
+
+clean: ## remove the workspace's products and the environment (caches in ~/.cache/anima stay)
+	@rm -rf ros2_ws/build ros2_ws/install ros2_ws/log .venv .setup

@@ -1,0 +1,62 @@
+"""`python -m provision`: the whole set-up, step by step; started by scripts/setup."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import sys
+import time
+from pathlib import Path
+
+from provision import steps
+from provision.progress import CommandFailed, Progress, SetupError
+
+
+def set_up(root: Path, *, rebuild_workspace: bool) -> None:
+    """Do every step that is not done yet. Raises SetupError at the first that fails."""
+    place = steps.Place.find(root)
+    progress = Progress(root / ".setup" / "logs", total=7)
+    started_s = time.monotonic()
+    done = place.venv / "anima-setup-done"
+    steps.debian_packages(place, progress)
+    steps.virtual_environment(place, progress)
+    steps.python_packages(place, progress)
+    steps.llama_cpp(place, progress)
+    steps.project(place, progress)
+    steps.ros_workspace(place, progress, force=rebuild_workspace)
+    steps.models(place, progress)
+    done.touch()
+    print(f"Set up in {time.monotonic() - started_s:.0f} s. What is there and what is not: ./anima doctor")
+
+
+def main() -> int:
+    """Parse the arguments, hold the lock, report failures; the exit code of the set-up."""
+    parser = argparse.ArgumentParser(prog="scripts/setup", description="Install everything that Anima needs.")
+    parser.add_argument("--root", type=Path, required=True, help="the checkout")
+    parser.add_argument("--rebuild-workspace", action="store_true", help="build ROS 2 packages even when unchanged")
+    arguments = parser.parse_args()
+    root: Path = arguments.root.resolve()
+    (root / ".setup").mkdir(exist_ok=True)
+    with (root / ".setup" / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Another set-up of this checkout is running; waiting for it.", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            set_up(root, rebuild_workspace=arguments.rebuild_workspace)
+        except SetupError as error:
+            print(f"\nThe set-up stopped: {error}", file=sys.stderr)
+            if isinstance(error, CommandFailed):
+                print(f"The last lines of {error.log}:", file=sys.stderr)
+                print("\n".join(f"  | {line}" for line in error.tail.splitlines()), file=sys.stderr)
+            print(f"What to do: {error.what_to_do}", file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            print("\nInterrupted. Started again, the set-up goes on where it was.", file=sys.stderr)
+            return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
