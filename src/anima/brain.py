@@ -55,7 +55,7 @@ TABLE: tuple[Row, ...] = (
         takes=(t.CMD_VEL, t.ARM_COMMAND, t.FAULT),
         gives=(
             t.CLOCK, t.ODOM, t.JOINT_STATES, t.IMU, t.SCAN, t.BUMPERS, t.CLIFFS, t.BATTERY, t.CAMERA_COLOUR,
-            t.CAMERA_DEPTH, t.CAMERA_INFO, t.WRIST_IMAGE, t.GROUND_TRUTH,
+            t.CAMERA_DEPTH, t.CAMERA_INFO, t.WRIST_IMAGE, t.GROUND_TRUTH, t.OVERVIEW,
         ),
         doc="the simulated robot in its flat",
     ),

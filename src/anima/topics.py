@@ -59,6 +59,7 @@ CAMERA_COLOUR = Topic("camera/color/image_raw", std.Image, Qos.SENSOR)
 CAMERA_DEPTH = Topic("camera/depth/image_raw", std.Image, Qos.SENSOR)
 CAMERA_INFO = Topic("camera/color/camera_info", std.CameraInfo, Qos.SENSOR)
 WRIST_IMAGE = Topic("wrist_camera/image_raw", std.Image, Qos.SENSOR)
+OVERVIEW = Topic("sim/overview/image_raw", std.Image, Qos.SENSOR)
 GROUND_TRUTH = Topic("sim/ground_truth", mind.GroundTruth, Qos.STATE)
 FAULT = Topic("sim/fault", mind.Fault, Qos.EVENT)
 

@@ -166,8 +166,8 @@ class WorldState(Msg):
     """What is known now, compact and diffable, frame map.
 
     `place` is the named place that the robot stands at (surface, dock, person) or empty, `room` the room.
-    `facts` are the true predicates in canonical text, e.g. ``on(red_cube, kitchen_table)``,
-    ``holding(red_cube)``, ``robot_at(kitchen)``, ``docked``: sorted, no duplicates.
+    `facts` are the true predicates in canonical text, e.g. ``at(red_cube, kitchen_table)``,
+    ``holding(red_cube)``, ``at(robot, kitchen)``, ``docked``: sorted, no duplicates.
     """
 
     ros: ClassVar[str] = "anima_msgs/msg/WorldState"

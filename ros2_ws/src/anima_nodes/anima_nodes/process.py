@@ -1,0 +1,147 @@
+"""One operating-system process of the graph: the nodes of its rows on one EventsExecutor, and its heartbeat."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.experimental import EventsExecutor
+from rclpy.node import Node
+from rclpy.utilities import remove_ros_args
+from rosgraph_msgs.msg import Clock
+
+from anima import topics as t
+from anima.brain import Process, rows_of
+from anima.config import ConfigError, load_settings
+from anima.types.base import Header
+from anima.types.mind import Heartbeat
+
+from .convert import ros_class, to_ros
+from .region_node import PROFILES, RegionNode
+from .services import NODES
+
+HEARTBEAT_S = 0.05
+TICK_S = 0.02
+
+
+class ProcessNode(Node):
+    """Steps the nodes of a process as time goes on, and says that the process lives.
+
+    Under `use_sim_time` the clock topic is the time: each message steps what is due, so that simulated time may
+    run at any speed. Otherwise a timer does, every `TICK_S`. The heartbeat carries the time up to which all
+    nodes of the process have worked; it isn't sent while they are behind.
+    """
+
+    def __init__(self, process: Process, nodes: list[RegionNode]) -> None:
+        super().__init__(f"process_{process.value}")
+        self._process = process
+        self._nodes = nodes
+        self._next_beat = 0.0
+        topic = t.HEARTBEATS[process.value]
+        self._beat = self.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
+
+    def follow_clock(self) -> None:
+        """Let the clock topic, or a timer of our own, drive the nodes."""
+        if self.get_parameter("use_sim_time").value:
+            self.create_subscription(Clock, "/clock", self._on_clock, PROFILES[t.CLOCK.qos])
+        else:
+            self.create_timer(TICK_S, self._on_timer)
+
+    def _on_clock(self, message: Clock) -> None:
+        self.advance(message.clock.sec + message.clock.nanosec * 1e-9)
+
+    def _on_timer(self) -> None:
+        self.advance(self.get_clock().now().nanoseconds * 1e-9)
+
+    def advance(self, now: float) -> None:
+        """Step every node that is due at `now`, then beat."""
+        for node in self._nodes:
+            node.advance(now)
+        if now >= self._next_beat or now < self._next_beat - 2 * HEARTBEAT_S:
+            self._next_beat = now + HEARTBEAT_S
+            detail = "; ".join(f"{node.get_name()}: {node.component.why()}" for node in self._nodes)
+            beat = Heartbeat(header=Header.at(now), process=self._process.value, detail=detail)
+            try:
+                self._beat.publish(to_ros(beat))
+            except Exception:
+                if rclpy.ok():
+                    raise
+
+
+def spin(executor: EventsExecutor) -> None:
+    """Spin until shutdown. `spin()` itself busy-loops in some releases; a long `spin_once` does not."""
+    try:
+        while rclpy.ok():
+            executor.spin_once(timeout_sec=1.0)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The command line of a process."""
+    parser = argparse.ArgumentParser(prog="process", description=__doc__)
+    parser.add_argument("--process", required=True, choices=[process.value for process in Process])
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE",
+        help="override a setting, e.g. --set seed=3 --set llm.threads=1 (values are JSON or text)",
+    )
+    return parser.parse_args(arguments)
+
+
+def overrides(pairs: list[str]) -> dict[str, Any]:
+    """`key=value` texts as settings; a value that is JSON counts as such."""
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        try:
+            result[key] = json.loads(value)
+        except ValueError:
+            result[key] = value
+    return result
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one process of the graph until it is told to stop."""
+    arguments = parse(remove_ros_args(argv if argv is not None else sys.argv)[1:])
+    process = Process(arguments.process)
+    try:
+        settings = load_settings(overrides(arguments.set))
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if process is Process.REFLEX and hasattr(os, "nice"):
+        try:
+            os.nice(-10)
+        except PermissionError:
+            pass  # without the right to be first it still runs, and the body's own time-out stands behind it
+    rclpy.init(args=argv)
+    executor = EventsExecutor()
+    nodes = [NODES.get(row.node, RegionNode)(row, settings) for row in rows_of(process)]
+    heart = ProcessNode(process, nodes)
+    for node in (*nodes, heart):
+        executor.add_node(node)
+    started = time.monotonic()
+    if process is Process.BODY and settings.sim != "none":
+        from .simulation import drive_time
+
+        drive_time(heart, settings)
+    else:
+        heart.follow_clock()
+    heart.get_logger().info(f"{', '.join(node.get_name() for node in nodes)} up ({time.monotonic() - started:.1f} s)")
+    try:
+        spin(executor)
+    finally:
+        for node in (*nodes, heart):
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

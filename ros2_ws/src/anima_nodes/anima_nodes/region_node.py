@@ -1,0 +1,86 @@
+"""One row of the brain table as a node: subscriptions fill the inbox, a step empties it, what it sends is published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from anima.brain import Row
+from anima.config import Settings
+from anima.runtime.component import Inbox
+from anima.topics import Qos, Sent, Topic
+
+from .convert import from_ros, ros_class, to_ros
+
+PROFILES = {
+    Qos.SENSOR: QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
+    Qos.STATE: QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL),
+    Qos.COMMAND: QoSProfile(depth=1),
+    Qos.EVENT: QoSProfile(depth=50),
+    Qos.EVENT_LATCHED: QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL),
+}
+
+
+class RegionNode(Node):
+    """Runs the component of a row. Whoever owns the clock calls `advance`; wake topics step it at once."""
+
+    def __init__(self, row: Row, settings: Settings) -> None:
+        super().__init__(row.node)
+        self.row = row
+        self.inbox = Inbox()
+        self.component = row.build(settings)
+        self.now = 0.0
+        self._period = 1.0 / row.rate_hz
+        self._due = 0.0
+        self._wakes = {topic.name for topic in row.wakes}
+        self._publishers: dict[str, Any] = {
+            topic.name: self.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
+            for topic in row.gives
+        }
+        for topic in row.takes:
+            self.create_subscription(
+                ros_class(topic.type.ros), topic.name, self._receiver(topic), PROFILES[topic.qos]
+            )
+
+    def _receiver(self, topic: Topic[Any]) -> Callable[[Any], None]:
+        def receive(message: Any) -> None:
+            self.put(topic.of(from_ros(topic.type, message)))
+
+        return receive
+
+    def put(self, sent: Sent) -> None:
+        """Put a value into the inbox; a wake topic steps the component at once."""
+        self.inbox.deliver(sent)
+        if sent.topic.name in self._wakes and self.now > 0.0:
+            self.step()
+
+    def advance(self, now: float) -> bool:
+        """Time is `now`: step if the row's period is over. A clock that jumped back starts the period anew."""
+        if now < self.now:
+            self._due = now
+        self.now = now
+        if now + 1e-9 < self._due:
+            return False
+        self._due = max(self._due + self._period, now)
+        self.step()
+        return True
+
+    def step(self) -> None:
+        """One step of the component."""
+        sent = self.component.step(self.now, self.inbox)
+        self.inbox.clear()
+        for item in sent:
+            self.publish(item)
+
+    def publish(self, sent: Sent) -> None:
+        """Publish one value; a context that is shutting down swallows it."""
+        try:
+            self._publishers[sent.topic.name].publish(to_ros(sent.value))
+        except RCLError:
+            if rclpy.ok():
+                raise

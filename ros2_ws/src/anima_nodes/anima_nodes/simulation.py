@@ -1,0 +1,53 @@
+"""The simulator as the source of time: it advances the body's process as fast as wished and as the others follow."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+
+from anima import topics as t
+from anima.brain import Process
+from anima.config import Settings
+from anima.runtime.pacing import Pacer
+
+from .process import TICK_S, ProcessNode
+from .region_node import PROFILES, ros_class
+
+POLL_S = 0.002
+
+
+def drive_time(heart: ProcessNode, settings: Settings) -> None:
+    """Make `heart` step through simulated time; `Pacer` says when the next tick may be."""
+    others = [process for process in Process if process is not Process.BODY]
+    pacer = Pacer(TICK_S, settings.speed)
+
+    def listen(name: str) -> Any:
+        def beat(message: Any) -> None:
+            stamp = message.header.stamp
+            pacer.beat(name, stamp.sec + stamp.nanosec * 1e-9, time.monotonic())
+
+        return beat
+
+    def moving(message: Any) -> None:
+        twist = message.twist
+        pacer.moving(abs(twist.linear.x) + abs(twist.angular.z) > 1e-6)
+
+    def arm_moving(message: Any) -> None:
+        pacer.moving(True)
+
+    for process in others:
+        topic = t.HEARTBEATS[process.value]
+        heart.create_subscription(ros_class(topic.type.ros), topic.name, listen(process.value), PROFILES[topic.qos])
+    heart.create_subscription(ros_class(t.CMD_VEL.type.ros), t.CMD_VEL.name, moving, PROFILES[t.CMD_VEL.qos])
+    heart.create_subscription(
+        ros_class(t.ARM_COMMAND.type.ros), t.ARM_COMMAND.name, arm_moving, PROFILES[t.ARM_COMMAND.qos]
+    )
+
+    def tick() -> None:
+        if pacer.ready(time.monotonic()):
+            heart.advance(pacer.advance())
+
+    heart.create_timer(POLL_S, tick, clock=Clock(clock_type=ClockType.STEADY_TIME))

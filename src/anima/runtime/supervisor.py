@@ -1,0 +1,105 @@
+"""Runs the processes of the graph where `ros2 launch` is absent: start, watch, ordered stop."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anima.brain import Process
+
+_PR_SET_PDEATHSIG = 1
+_ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))
+
+
+@dataclass(frozen=True)
+class Death:
+    """A process that ended though nobody asked it to."""
+
+    process: str
+    code: int
+    log: Path
+
+    def __str__(self) -> str:
+        how = f"killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exited with {self.code}"
+        return f"the {self.process} process {how}; the reflexes hold the robot still. Its log: {self.log}"
+
+
+def commands(
+    overrides: Mapping[str, str], processes: Sequence[Process] = tuple(Process), use_sim_time: bool = True
+) -> dict[str, list[str]]:
+    """The command of each process, from the brain table; `overrides` are settings as ``{"seed": "3"}``."""
+    settings = [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
+    ros = ["--ros-args", "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
+    return {
+        process.value: [sys.executable, "-m", "anima_nodes.process", "--process", process.value, *settings, *ros]
+        for process in processes
+    }
+
+
+def _die_with_parent() -> None:
+    """In the child: no robot moves on after its supervisor was killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class Supervisor:
+    """Owns the processes of one graph. Use as a context manager: leaving it stops them all, last started first."""
+
+    def __init__(self, commands: Mapping[str, Sequence[str]], log_folder: Path) -> None:
+        self._commands = commands
+        self._folder = log_folder
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._reported: set[str] = set()
+
+    def __enter__(self) -> Supervisor:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for name, command in self._commands.items():
+            with self.log(name).open("wb") as log:
+                self._children[name] = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                    start_new_session=True, preexec_fn=_die_with_parent,
+                    env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def log(self, process: str) -> Path:
+        """Where the process writes what it prints."""
+        return self._folder / f"{process}.log"
+
+    def pid(self, process: str) -> int:
+        """The process id."""
+        return self._children[process].pid
+
+    def deaths(self) -> list[Death]:
+        """The processes that ended since the last call."""
+        ended = []
+        for name, child in self._children.items():
+            code = child.poll()
+            if code is not None and name not in self._reported:
+                self._reported.add(name)
+                ended.append(Death(name, code, self.log(name)))
+        return ended
+
+    def stop(self) -> dict[str, int]:
+        """Stop every process, the last started first; ask, then insist. Returns the exit codes."""
+        running = [child for child in reversed(self._children.values()) if child.poll() is None]
+        for number, patience_s in _ESCALATION:
+            for child in running:
+                if child.poll() is None:
+                    child.send_signal(number)
+            until = time.monotonic() + patience_s
+            while any(child.poll() is None for child in running) and time.monotonic() < until:
+                time.sleep(0.02)
+            if all(child.poll() is not None for child in running):
+                break
+        return {name: child.poll() or 0 for name, child in self._children.items()}
