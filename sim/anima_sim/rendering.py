@@ -1,0 +1,73 @@
+"""Pictures: the robot's cameras, plain and fast, and the views for people, with shadows."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+os.environ.setdefault("MUJOCO_GL", "egl")
+import mujoco
+
+Image = npt.NDArray[np.uint8]
+View = Literal["overview", "third_person"]
+
+
+class Studio:
+    """Holds one renderer per picture size. Contexts are made when first needed: they cost a tenth of a second."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._plain: dict[tuple[int, int], Any] = {}
+        self._pretty: dict[tuple[int, int], Any] = {}
+
+    def rgbd(self, data: Any, camera: str, width: int, height: int) -> tuple[Image, npt.NDArray[np.float32]]:
+        """Clean colour (height, width, 3) and depth along the optical axis (height, width) in metres."""
+        renderer = self._plain.get((width, height))
+        if renderer is None:
+            renderer = self._plain[width, height] = mujoco.Renderer(self._model, height, width)
+        renderer.update_scene(data, camera)
+        self._flags(renderer, pretty=False)
+        colour = renderer.render().copy()
+        renderer.enable_depth_rendering()
+        depth = renderer.render().copy()
+        renderer.disable_depth_rendering()
+        return colour, depth
+
+    def picture(self, data: Any, view: View, width: int, height: int) -> Image:
+        """A view for people, shape (height, width, 3)."""
+        renderer = self._pretty.get((width, height))
+        if renderer is None:
+            samples = self._model.vis.quality.offsamples
+            self._model.vis.quality.offsamples = 4
+            renderer = self._pretty[width, height] = mujoco.Renderer(self._model, height, width)
+            self._model.vis.quality.offsamples = samples
+        renderer.update_scene(data, "overview" if view == "overview" else self._behind(data))
+        self._flags(renderer, pretty=True)
+        return np.asarray(renderer.render().copy(), np.uint8)
+
+    def close(self) -> None:
+        """Frees the contexts."""
+        for renderer in [*self._plain.values(), *self._pretty.values()]:
+            renderer.close()
+        self._plain, self._pretty = {}, {}
+
+    def _behind(self, data: Any) -> Any:
+        base = self._model.body("base_link").id
+        camera = mujoco.MjvCamera()
+        camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+        forward = data.xmat[base].reshape(3, 3)[:, 0]
+        camera.lookat[:] = data.xpos[base] + np.array([0.25 * forward[0], 0.25 * forward[1], 0.35])
+        camera.distance = 1.9
+        camera.azimuth = float(np.degrees(np.arctan2(forward[1], forward[0]))) + 38.0
+        camera.elevation = -38.0
+        return camera
+
+    @staticmethod
+    def _flags(renderer: Any, pretty: bool) -> None:
+        flags = renderer.scene.flags
+        flags[mujoco.mjtRndFlag.mjRND_SHADOW] = pretty
+        flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
+        flags[mujoco.mjtRndFlag.mjRND_HAZE] = False
