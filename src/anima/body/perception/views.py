@@ -1,0 +1,65 @@
+"""How much of a surface a picture showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anima.body.perception.camera import Eye
+from anima.body.perception.tuning import Views
+from anima.types.base import Float32s, Float64s
+
+
+@dataclass(frozen=True)
+class Top:
+    """A level, axis-aligned surface top of the known map: centre, edge lengths and height in metres, frame map."""
+
+    name: str
+    x: float
+    y: float
+    size_x: float
+    size_y: float
+    z: float
+
+    def contains(self, x: float, y: float, margin_m: float = 0.0) -> bool:
+        """Whether the point lies over the top or at most `margin_m` beside it."""
+        return abs(x - self.x) <= self.size_x / 2 + margin_m and abs(y - self.y) <= self.size_y / 2 + margin_m
+
+    def grid(self, spacing_m: float) -> Float64s:
+        """Points (n, 3) evenly over the top, at most `spacing_m` apart."""
+        columns = max(1, int(np.ceil(self.size_x / spacing_m)))
+        rows = max(1, int(np.ceil(self.size_y / spacing_m)))
+        xs = self.x + self.size_x * ((np.arange(columns) + 0.5) / columns - 0.5)
+        ys = self.y + self.size_y * ((np.arange(rows) + 0.5) / rows - 0.5)
+        grid_x, grid_y = np.meshgrid(xs, ys)
+        return np.column_stack([grid_x.ravel(), grid_y.ravel(), np.full(grid_x.size, self.z)])
+
+
+def in_sight(points: Float64s, eye: Eye, tuning: Views) -> Float64s:
+    """Which of the points (n, 3) are in the frustum and near enough to tell an object, as pixels (n, 3) or NaN."""
+    pixels = eye.project(points)
+    u, v, depth = pixels.T
+    b = tuning.border_px
+    inside = (u >= b) & (u <= eye.pinhole.width - 1 - b) & (v >= b) & (v <= eye.pinhole.height - 1 - b)
+    near = (depth > 0) & (eye.pinhole.fx * tuning.object_m >= tuning.min_object_px * depth)
+    return np.where((inside & near)[:, None], pixels, np.nan)
+
+
+def coverage(top: Top, depth: Float32s, eye: Eye, tuning: Views) -> float:
+    """Share of the top that was seen: in sight, and with nothing nearer in front than an object on it would be.
+
+    `depth` has shape (height, width), metres, NaN where unknown; a pixel without depth lets its neighbours speak.
+    """
+    pixels = in_sight(top.grid(tuning.grid_m), eye, tuning)
+    u, v, wanted = pixels[~np.isnan(pixels[:, 0])].T
+    if not len(u):
+        return 0.0
+    column, row = np.round(u).astype(int), np.round(v).astype(int)
+    shifts = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
+    measured = np.stack([depth[row + dv, column + du] for du, dv in shifts])
+    found = ~np.isnan(measured)
+    first = np.argmax(found, axis=0)
+    seen = measured[first, np.arange(len(u))]
+    # An object that stands on the top hides a little of it; that is not a place where another could hide.
+    return float(np.count_nonzero(seen > wanted - tuning.depth_tolerance_m)) / len(pixels)
