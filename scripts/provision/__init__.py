@@ -1,1 +1,1 @@
-"""Brings a machine to the state in which Anima builds, tests and runs; standard library only, as it runs before anything is installed."""
+"""Makes a machine ready to build, test and run Anima; standard library only, as it runs before all else is there."""

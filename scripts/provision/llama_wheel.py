@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import tarfile
 import tempfile
 from collections.abc import Callable

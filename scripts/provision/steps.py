@@ -243,7 +243,7 @@ def ros_workspace(place: Place, progress: Progress, *, force: bool) -> None:
 
 
 def _clear_foreign_build(place: Place) -> None:
-    """Remove products of a build with other settings or interpreter: linked and copied files can't replace each other."""
+    """Remove products of a build with other settings: linked and copied files can't replace each other."""
     inputs = [place.ros or "wheels", str(place.root), str(place.python.resolve()), place.workspace / "colcon.yaml"]
     kind = Stamp(place.workspace / "build" / ".anima-kind")
     if not kind.matches(fingerprint(inputs)):
