@@ -57,8 +57,8 @@ def _looks(root: ET.Element) -> None:
     visual = ET.SubElement(root, "visual")
     ET.SubElement(visual, "global", offwidth="1280", offheight="960")
     ET.SubElement(visual, "quality", shadowsize="2048", offsamples="0")
-    ET.SubElement(visual, "map", znear="0.004", zfar="6", shadowclip="6")
-    ET.SubElement(visual, "headlight", ambient="0.42 0.42 0.42", diffuse="0.28 0.28 0.28", specular="0 0 0")
+    ET.SubElement(visual, "map", znear="0.004", zfar="6", shadowclip="1")
+    ET.SubElement(visual, "headlight", ambient="0.46 0.46 0.46", diffuse="0.20 0.20 0.20", specular="0 0 0")
     ET.SubElement(root, "statistic", extent="5", center="4 3 0.4")
     assets = ET.SubElement(root, "asset")
     ET.SubElement(
@@ -70,9 +70,9 @@ def _lights(world: ET.Element, scene: Scene) -> None:
     xs = [p[0] for r in scene.rooms for p in r.polygon]
     ys = [p[1] for r in scene.rooms for p in r.polygon]
     x, y = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
-    sun = {"directional": "true", "pos": f"{x} {y} 6", "diffuse": "0.42 0.42 0.42", "specular": "0.05 0.05 0.05"}
+    sun = {"directional": "true", "pos": f"{x} {y} 6", "diffuse": "0.36 0.36 0.36", "specular": "0.05 0.05 0.05"}
     ET.SubElement(world, "light", {**sun, "name": "sun", "dir": "0.25 0.45 -1", "castshadow": "true"})
-    fill = {"directional": "true", "pos": f"{x} {y} 6", "diffuse": "0.14 0.14 0.14", "specular": "0 0 0"}
+    fill = {"directional": "true", "pos": f"{x} {y} 6", "diffuse": "0.10 0.10 0.10", "specular": "0 0 0"}
     ET.SubElement(world, "light", {**fill, "name": "fill", "dir": "-0.5 -0.3 -1", "castshadow": "false"})
     high = max(max(xs) - min(xs), (max(ys) - min(ys)) * 4 / 3) * 0.75 + 0.5
     ET.SubElement(

@@ -40,10 +40,11 @@ class Studio:
         """A view for people, shape (height, width, 3)."""
         renderer = self._pretty.get((width, height))
         if renderer is None:
-            samples = self._model.vis.quality.offsamples
-            self._model.vis.quality.offsamples = 4
+            quality = self._model.vis.quality
+            plain = quality.offsamples, quality.shadowsize
+            quality.offsamples, quality.shadowsize = 4, 4096
             renderer = self._pretty[width, height] = mujoco.Renderer(self._model, height, width)
-            self._model.vis.quality.offsamples = samples
+            quality.offsamples, quality.shadowsize = plain
         renderer.update_scene(data, "overview" if view == "overview" else self._behind(data))
         self._flags(renderer, pretty=True)
         return np.asarray(renderer.render().copy(), np.uint8)

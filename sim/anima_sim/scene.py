@@ -157,7 +157,7 @@ class Surface(_Part):
         """Pose (x, y, heading in radians) that faces the edge from `distance_m` before it."""
         (x, y), _ = self.edge(side)
         out = OUTWARD[side]
-        return x + out[0] * distance_m, y + out[1] * distance_m, math.atan2(-out[1], -out[0])
+        return x + out[0] * distance_m, y + out[1] * distance_m, math.atan2(0.0 - out[1], 0.0 - out[0])
 
     def contains(self, x: float, y: float, margin_m: float = 0.0) -> bool:
         """Whether the point lies over the top, `margin_m` inside its edge."""
