@@ -1,0 +1,1 @@
+"""Language models behind one asynchronous interface: llama.cpp in this process, or an OpenAI-compatible server."""
