@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin  # type: ignore[import-untyped]
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from anima.body.arm.poses import ARM_JOINTS, GRIPPER_JOINT, Joints
@@ -19,6 +19,7 @@ _ITERATIONS = 60
 _STEP_LIMIT_RAD = 0.4
 _DAMPING = 1e-5
 _ANGLE_WEIGHT_M = 0.15  # one radian weighs like this many metres
+_PATIENCE = 12  # iterations in which the error must fall by a third, or the start leads nowhere
 _TOLERANCE_M = 4e-4
 _TOLERANCE_RAD = 4e-3
 # shoulder_lift, elbow_flex, wrist_flex to start from: stretched, folded, low, high.
@@ -85,6 +86,13 @@ class ArmKinematics:
         self.upper: Joints = np.array(self.model.upperPositionLimit[:5])
         pin.framesForwardKinematics(self.model, self._data, np.zeros(self.model.nq))
         self.shoulder: Vector = np.array(self._data.oMi[self._pan].translation)
+        lift, elbow, wrist = (
+            np.array(self._data.oMi[self.model.getJointId(name)].translation) for name in ARM_JOINTS[1:4]
+        )
+        tool = np.array(self._data.oMf[self._tool].translation)
+        self._lift_height, self._lift_radius = float(lift[2]), float(np.linalg.norm((lift - self.shoulder)[:2]))
+        self._two_links = float(np.linalg.norm(elbow - lift) + np.linalg.norm(wrist - elbow))
+        self._hand = float(np.linalg.norm(tool - wrist))
 
     def configuration(self, joints: Joints, gripper: float = 0.0) -> Vector:
         """Joints and gripper as the model's configuration, shape (6,)."""
@@ -104,11 +112,20 @@ class ArmKinematics:
 
     def solve(self, target: ToolTarget, near: Joints | None = None) -> Joints | None:
         """Joints (5,) that bring the tool to the target, or None. With `near` that posture is tried first."""
+        if self._too_far(target):
+            return None
         for seed in self._seeds(target, near):
             found = self._descend(target, seed)
             if found is not None:
                 return found
         return None
+
+    def _too_far(self, target: ToolTarget) -> bool:
+        # Where the wrist must be, if the tool were on its axis; the tool is off it by a few centimetres at most.
+        radius = float(np.linalg.norm((target.position - self.shoulder)[:2])) - self._hand * math.cos(target.pitch)
+        height = float(target.position[2]) + self._hand * math.sin(target.pitch)
+        slack = self._lift_radius + 0.03
+        return math.hypot(radius, height - self._lift_height) > self._two_links + slack
 
     def _seeds(self, target: ToolTarget, near: Joints | None) -> Sequence[Joints]:
         aim = self.shoulder[:2]
@@ -125,8 +142,12 @@ class ArmKinematics:
     def _descend(self, target: ToolTarget, seed: Joints) -> Joints | None:
         joints = seed.copy()
         weights = np.array([1.0, 1.0, 1.0, _ANGLE_WEIGHT_M, _ANGLE_WEIGHT_M])
-        for _ in range(_ITERATIONS):
+        errors: list[float] = []
+        for iteration in range(_ITERATIONS):
             error, jacobian = self._linearized(target, joints)
+            errors.append(float(np.linalg.norm(weights * error)))
+            if iteration >= _PATIENCE and errors[-1] > 0.67 * errors[-1 - _PATIENCE]:
+                return None
             if np.linalg.norm(error[:3]) < _TOLERANCE_M and np.abs(error[3:]).max() < _TOLERANCE_RAD:
                 return joints
             weighted = jacobian * weights[:, None]

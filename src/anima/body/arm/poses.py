@@ -12,7 +12,7 @@ from pydantic import Field
 from anima.config import CONFIG, Tuning, parse, read_yaml
 
 Joints = NDArray[np.float64]
-"""Positions of the five arm joints, shape (5,), rad: shoulder_pan, shoulder_lift, elbow_flex, wrist_flex, wrist_roll."""
+"""Positions of the five arm joints, shape (5,), rad, in the order of `ARM_JOINTS`."""
 
 ARM_JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll")
 GRIPPER_JOINT = "gripper"
@@ -37,7 +37,7 @@ class _Gripper(Tuning):
 class ArmPoses(Tuning):
     """The arm's named postures and the gripper's numbers.
 
-    `held_above_rad`: turning it up makes the robot doubt thin objects, turning it down makes it believe in empty grasps.
+    `held_above_rad`: turned up, the robot doubts that it holds thin objects; turned down, it believes in empty grasps.
     """
 
     poses: _Postures

@@ -8,12 +8,6 @@ import numpy as np
 import pytest
 
 from anima.body.arm.kinematics import ArmError, ArmKinematics, ToolTarget
-from anima_sim.robot import urdf
-
-
-@pytest.fixture(scope="module")
-def arm() -> ArmKinematics:
-    return ArmKinematics(urdf())
 
 
 def _reachable(arm: ArmKinematics, count: int) -> list[ToolTarget]:
