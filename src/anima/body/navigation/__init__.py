@@ -1,0 +1,1 @@
+"""Getting from here to there: costmap, global planner and path follower behind the `Navigator` interface."""

@@ -1,0 +1,126 @@
+"""Poses on the floor, and the estimate of the robot's own between two localizations."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass
+
+from anima.types.std import Odometry, Pose, PoseWithCovarianceStamped
+
+_HISTORY = 128  # odometry samples kept to find the one of a localization: 2.5 s at 50 Hz
+
+
+def wrap(angle: float) -> float:
+    """The same angle in (-pi, pi]."""
+    return math.pi - (math.pi - angle) % (2 * math.pi)
+
+
+@dataclass(frozen=True)
+class Pose2D:
+    """A pose on the floor: metres, radians."""
+
+    x: float
+    y: float
+    yaw: float
+
+    @classmethod
+    def of(cls, pose: Pose) -> Pose2D:
+        """The floor part of a pose in space."""
+        return cls(pose.position.x, pose.position.y, pose.orientation.yaw)
+
+    def to_msg(self) -> Pose:
+        """This pose as a message."""
+        return Pose.planar(self.x, self.y, self.yaw)
+
+    def __matmul__(self, inner: Pose2D) -> Pose2D:
+        """`inner`, given in this pose's frame, in the frame that this pose is given in."""
+        x, y = self.point(inner.x, inner.y)
+        return Pose2D(x, y, wrap(self.yaw + inner.yaw))
+
+    def inverse(self) -> Pose2D:
+        """The outer frame's origin in this pose's frame."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return Pose2D(-c * self.x - s * self.y, s * self.x - c * self.y, wrap(-self.yaw))
+
+    def point(self, forward: float, left: float) -> tuple[float, float]:
+        """A point of this pose's frame in the outer frame."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return self.x + c * forward - s * left, self.y + s * forward + c * left
+
+    def seen(self, x: float, y: float) -> tuple[float, float]:
+        """An outer point in this pose's frame: metres forward, metres left."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        dx, dy = x - self.x, y - self.y
+        return c * dx + s * dy, c * dy - s * dx
+
+    def distance(self, other: Pose2D) -> float:
+        """Metres between the two positions."""
+        return math.hypot(other.x - self.x, other.y - self.y)
+
+    def bearing(self, x: float, y: float) -> float:
+        """How far to turn to face the point, radians, counter-clockwise positive."""
+        return wrap(math.atan2(y - self.y, x - self.x) - self.yaw)
+
+
+class PoseTracker:
+    """The robot's pose in the map: the last localization, carried on by odometry (REP 105)."""
+
+    def __init__(self) -> None:
+        self._stamps: deque[float] = deque(maxlen=_HISTORY)
+        self._poses: deque[Pose2D] = deque(maxlen=_HISTORY)
+        self._map_to_odom: Pose2D | None = None
+        self._pending: tuple[float, Pose2D] | None = None
+
+    def add_odometry(self, odometry: Odometry) -> None:
+        """Take in odometry; an older stamp than the last means that time jumped, and what was known is void."""
+        stamp = odometry.header.stamp.seconds
+        if self._stamps and stamp < self._stamps[-1]:
+            self._stamps.clear()
+            self._poses.clear()
+            self._map_to_odom = None
+        self._stamps.append(stamp)
+        self._poses.append(Pose2D.of(odometry.pose.pose))
+        if self._pending is not None and stamp >= self._pending[0]:
+            self._anchor(*self._pending)
+
+    def add_localization(self, pose: PoseWithCovarianceStamped) -> None:
+        """Take in a localization; it is matched with the odometry of its own time, which may still have to come."""
+        stamp, where = pose.header.stamp.seconds, Pose2D.of(pose.pose.pose)
+        if self._stamps and stamp <= self._stamps[-1]:
+            self._anchor(stamp, where)
+        else:
+            self._pending = (stamp, where)
+
+    def _anchor(self, stamp: float, where: Pose2D) -> None:
+        after = bisect_left(self._stamps, stamp)
+        before = max(0, after - 1)
+        nearest = before if stamp - self._stamps[before] < self._stamps[after] - stamp else after
+        self._map_to_odom = where @ self._poses[nearest].inverse()
+        self._pending = None
+
+    @property
+    def pose(self) -> Pose2D | None:
+        """base_link in the map, or None before the first localization."""
+        if self._map_to_odom is None:
+            return self._pending[1] if self._pending is not None else None
+        return self._map_to_odom @ self._poses[-1]
+
+    def at(self, stamp: float) -> Pose2D | None:
+        """base_link in the map at a time gone by, between the two odometry samples around it.
+
+        None before the first localization, and for times that the kept odometry doesn't reach from both sides.
+        """
+        if self._map_to_odom is None or not self._stamps or not self._stamps[0] <= stamp <= self._stamps[-1]:
+            return None
+        after = bisect_left(self._stamps, stamp)
+        if self._stamps[after] == stamp:
+            return self._map_to_odom @ self._poses[after]
+        earlier, later = self._poses[after - 1], self._poses[after]
+        share = (stamp - self._stamps[after - 1]) / (self._stamps[after] - self._stamps[after - 1])
+        return self._map_to_odom @ Pose2D(
+            earlier.x + share * (later.x - earlier.x),
+            earlier.y + share * (later.y - earlier.y),
+            wrap(earlier.yaw + share * wrap(later.yaw - earlier.yaw)),
+        )

@@ -1,0 +1,1 @@
+"""One module per brain region: pure components without clock or ROS."""

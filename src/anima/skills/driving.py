@@ -1,0 +1,130 @@
+"""The parts of programs that move the base: to a pose, straight, on the spot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from anima.body.navigation.navigator import Goal, PathPoints, Status
+from anima.body.pose import Pose2D, wrap
+from anima.failure import Failure
+from anima.skills.program import REST_MPS, REST_RADPS, Body, Command, Failed, Steps
+from anima.types.base import Header
+from anima.types.std import Path, Point, Pose, PoseStamped
+
+_ROUTE_PERIOD_S = 0.5
+_ROUTE_SPACING = 4       # every fourth point of the path is enough for a picture
+_STILL_BLOCKED_S = 3.0   # commanded, but not moving
+
+
+def nearest(body: Body, goals: Sequence[Pose2D]) -> tuple[Pose2D, float]:
+    """The goal that is quickest to drive to, and the metres there (`inf` when none can be reached)."""
+    lengths = body.navigator.path_lengths(body.senses.located(), goals)
+    best = int(np.argmin(lengths))
+    return goals[best], lengths[best]
+
+
+def drive_to(body: Body, goal: Goal, phase: str) -> Steps[str]:
+    """Drive to a pose of the map; says how far off it came to rest.
+
+    Raises `Failed`: path_blocked when no way is free after waiting and trying others, stalled when the base does not
+    do what it is told, precondition_unmet without a pose.
+    """
+    body.senses.located()
+    body.navigator.set_goal(goal)
+    longest, shown = 0.0, -math.inf
+    while True:
+        senses = body.senses
+        if senses.odometry is None:
+            raise Failed(Failure.HARDWARE_FAULT, "no odometry: is the body connected?")
+        found = body.navigator.step(senses.now, senses.located(), senses.odometry, senses.scan)
+        match found.status:
+            case Status.ARRIVED:
+                return found.detail
+            case Status.BLOCKED:
+                raise Failed(Failure.PATH_BLOCKED, f"{phase}: {found.detail}")
+            case Status.STALLED:
+                raise Failed(Failure.STALLED, f"{phase}: {found.detail}")
+        longest = max(longest, found.remaining_m)
+        route = None
+        if senses.now - shown >= _ROUTE_PERIOD_S:
+            shown, route = senses.now, as_path(senses.now, found.path)
+        yield Command(
+            velocity=found.velocity,
+            phase=f"{phase}: {found.detail}",
+            progress=1.0 - found.remaining_m / longest if longest > 0 else None,
+            route=route,
+        )
+
+
+def drive_straight(
+    body: Body, distance_m: float, speed_mps: float, phase: str, tolerance_m: float = 0.005
+) -> Steps[None]:
+    """Drive straight by odometry, holding the heading; a negative distance goes backwards.
+
+    Raises `Failed` (path_blocked) when the base is held for some seconds on the way.
+    """
+    start = _odometry(body)
+    held_since: float | None = None
+    while True:
+        here = _odometry(body)
+        forward, _ = start.seen(here.x, here.y)
+        left = distance_m - forward
+        if abs(left) <= tolerance_m or left * distance_m <= 0.0:
+            break
+        if abs(body.senses.speed[0]) > REST_MPS:
+            held_since = None
+        elif held_since is None:
+            held_since = body.senses.now
+        elif body.senses.now - held_since > _STILL_BLOCKED_S:
+            raise Failed(Failure.PATH_BLOCKED, f"{phase}: held {abs(left):.2f} m before the end")
+        speed = min(abs(speed_mps), max(0.03, 1.5 * abs(left)))
+        yield Command(velocity=(math.copysign(speed, left), 2.0 * wrap(start.yaw - here.yaw)), phase=phase)
+    yield from _halt(body, phase)
+
+
+def turn_to(body: Body, yaw: float, phase: str, tolerance_rad: float = 0.03, speed_radps: float = 0.8) -> Steps[None]:
+    """Turn on the spot to a heading of the map. Raises `Failed` (path_blocked) when the base is held on the way."""
+    held_since: float | None = None
+    while True:
+        off = wrap(yaw - body.senses.located().yaw)
+        if abs(off) <= 0.5 * tolerance_rad:
+            break
+        if abs(body.senses.speed[1]) > REST_RADPS:
+            held_since = None
+        elif held_since is None:
+            held_since = body.senses.now
+        elif body.senses.now - held_since > _STILL_BLOCKED_S:
+            raise Failed(Failure.PATH_BLOCKED, f"{phase}: held {abs(off):.2f} rad before the end of a turn")
+        yield Command(velocity=(0.0, math.copysign(min(speed_radps, max(0.08, 2.0 * abs(off))), off)), phase=phase)
+    yield from _halt(body, phase)
+
+
+def turn_by(body: Body, angle_rad: float, phase: str) -> Steps[None]:
+    """Turn on the spot, counter-clockwise positive. Raises `Failed` as `turn_to` does."""
+    yield from turn_to(body, wrap(body.senses.located().yaw + angle_rad), phase)
+
+
+def as_path(now: float, points: PathPoints) -> Path:
+    """Points of the map as a path to show."""
+    header = Header.at(now, "map")
+    kept = points[::_ROUTE_SPACING]
+    if len(points):
+        kept = np.concatenate([kept, points[-1:]])
+    poses = [PoseStamped(header=header, pose=Pose(position=Point(x=float(x), y=float(y)))) for x, y in kept]
+    return Path(header=header, poses=poses)
+
+
+def _odometry(body: Body) -> Pose2D:
+    if body.senses.odometry is None:
+        raise Failed(Failure.HARDWARE_FAULT, "no odometry: is the body connected?")
+    return Pose2D.of(body.senses.odometry.pose.pose)
+
+
+def _halt(body: Body, phase: str) -> Steps[None]:
+    until = body.senses.now + 1.0
+    yield Command(velocity=(0.0, 0.0), phase=phase)
+    while not body.senses.base_at_rest and body.senses.now < until:
+        yield Command(velocity=(0.0, 0.0), phase=phase)

@@ -1,0 +1,1 @@
+"""The motor programs: one module per skill, named as the skill, with `run(arguments, body)`."""
