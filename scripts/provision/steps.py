@@ -145,7 +145,7 @@ def python_packages(place: Place, progress: Progress) -> None:
         return
     progress.say("installing (about a minute on a fresh machine)")
     stamp.clear()
-    wanted = [word for path in files for word in ("-r", path)]
+    wanted: list[str | Path] = [word for path in files for word in ("-r", path)]
     if place.ros and shutil.which("colcon", path=place.environment["PATH"]) is None:
         wanted.append("colcon-common-extensions")
     progress.run([place.python, "-m", "pip", "install", "-c", constraints, *wanted], env=place.environment)
@@ -244,12 +244,17 @@ def ros_workspace(place: Place, progress: Progress, *, force: bool) -> None:
 
 def _clear_foreign_build(place: Place) -> None:
     """Remove products of a build with other settings: linked and copied files can't replace each other."""
-    inputs = [place.ros or "wheels", str(place.root), str(place.python.resolve()), place.workspace / "colcon.yaml"]
+    kind_inputs = _build_kind(place)
     kind = Stamp(place.workspace / "build" / ".anima-kind")
-    if not kind.matches(fingerprint(inputs)):
+    if not kind.matches(kind_inputs):
         for name in ("build", "install", "log"):
             shutil.rmtree(place.workspace / name, ignore_errors=True)
-        kind.write(fingerprint(inputs))
+        kind.write(kind_inputs)
+
+
+def _build_kind(place: Place) -> str:
+    interpreter = str(place.python.resolve())
+    return fingerprint([place.ros or "wheels", str(place.root), interpreter, place.workspace / "colcon.yaml"])
 
 
 def _package_name(manifest: Path) -> str:
@@ -273,11 +278,16 @@ def models(place: Place, progress: Progress) -> None:
     progress.begin("Models", "models", advice)
     inputs = fingerprint([place.root / "models" / "manifest.yaml", str(place.cache)])
     stamp = Stamp(place.venv / "anima-models")
-    fetch = [place.python, "-m", "anima.install", "models", "fetch"]
-    present = subprocess.run(
-        [str(word) for word in (*fetch[:-1], "verify", "--quick")],
-        env=place.environment, capture_output=True, check=False,
-    ).returncode == 0
+    fetch: list[str | Path] = [place.python, "-m", "anima.install", "models", "fetch"]
+    present = (
+        subprocess.run(
+            [str(word) for word in (*fetch[:-1], "verify", "--quick")],
+            env=place.environment,
+            capture_output=True,
+            check=False,
+        ).returncode
+        == 0
+    )
     if stamp.matches(inputs) and present:
         progress.end("present")
         return

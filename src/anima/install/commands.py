@@ -46,8 +46,11 @@ def list_models(as_json: Json = False) -> None:
         raise _fail(error) from error
     if as_json:
         rows = [
-            {**model.model_dump(include={"name", "use", "required", "size_bytes", "licence"}),
-             "state": store.state(model).value, "path": str(store.path(model))}
+            {
+                **model.model_dump(include={"name", "use", "required", "size_bytes", "licence"}),
+                "state": store.state(model).value,
+                "path": str(store.path(model)),
+            }
             for model in models
         ]
         print(json.dumps(rows, indent=2))

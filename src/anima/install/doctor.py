@@ -48,8 +48,14 @@ class Finding:
 def examine() -> list[Finding]:
     """Look at everything; about two seconds, as rendering and the language-model runtime are really tried."""
     return [
-        _python(), _ros(), _workspace(), _rendering(), _language_model_runtime(), *_models(),
-        *_machine(), _shared_memory(),
+        _python(),
+        _ros(),
+        _workspace(),
+        _rendering(),
+        _language_model_runtime(),
+        *_models(),
+        *_machine(),
+        _shared_memory(),
     ]
 
 
@@ -104,8 +110,8 @@ def _workspace() -> Finding:
 def _rendering() -> Finding:
     code = (
         "import mujoco;"
-        "m = mujoco.MjModel.from_xml_string('<mujoco><worldbody><light pos=\"0 0 3\"/>"
-        "<geom size=\"1\" rgba=\"1 0 0 1\"/></worldbody></mujoco>');"
+        'm = mujoco.MjModel.from_xml_string(\'<mujoco><worldbody><light pos="0 0 3"/>'
+        '<geom size="1" rgba="1 0 0 1"/></worldbody></mujoco>\');'
         "d = mujoco.MjData(m); mujoco.mj_forward(m, d); r = mujoco.Renderer(m, 32, 32); r.update_scene(d);"
         "assert r.render().any(), 'the picture is black'; print(mujoco.__version__)"
     )
@@ -189,8 +195,12 @@ def _probe(code: str, **variables: str) -> tuple[bool, str]:
     """Run code in a process of its own, since a broken library may take its process down; its last line of output."""
     try:
         answer = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False,
-            timeout=_PROBE_TIMEOUT_S, env={**os.environ, **variables},
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PROBE_TIMEOUT_S,
+            env={**os.environ, **variables},
         )
     except subprocess.TimeoutExpired:
         return False, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"
