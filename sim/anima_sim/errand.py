@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import queue
+import sys
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +23,7 @@ from anima.topics import Sent
 from anima.types.mind import GroundTruth, SkillFeedback, Speech, WorldState
 from anima.types.std import Image, OccupancyGrid
 from anima.world.predicates import Predicate
+from anima.world.stop_words import is_stop
 from anima_sim.film import Film, picture
 from anima_sim.judge import is_true
 from anima_sim.map_picture import draw_map
@@ -129,9 +134,18 @@ def _plain(line: str) -> str:
 
 
 def follow(
-    voice: Voice, watcher: Watcher, running: Watched | None, order: str, limit_s: float = ERRAND_LIMIT_S
+    voice: Voice,
+    watcher: Watcher,
+    running: Watched | None,
+    order: str,
+    limit_s: float = ERRAND_LIMIT_S,
+    interject: Callable[[], str | None] = lambda: None,
 ) -> Report:
-    """Say the order and follow it to its end, or until a process dies or `limit_s` of the wall clock is over."""
+    """Say the order and follow it to its end, or until a process dies or `limit_s` of the wall clock is over.
+
+    `interject` is asked all the while; a text that it returns is said too. A word that stops the robot ends what
+    was ordered before; any other order takes its place in the report.
+    """
     places = load_places(load_settings().map_folder)
     started = time.monotonic()
     watcher.way.clear()
@@ -145,6 +159,11 @@ def follow(
             watcher.feed(sent)
             if first is None and watcher.truth:
                 first = watcher.truth.header.stamp.seconds
+        if said := interject():
+            spoken = voice.say(said)
+            if not is_stop(said):
+                order, errand, over_at = said, Errand(spoken), None
+                watcher.errand = errand
         deaths = [str(death) for death in running.deaths()] if running else []
         if errand.over and over_at is None:
             over_at = time.monotonic()
@@ -228,28 +247,61 @@ def conclude(report: Report, watcher: Watcher, folder: Path | None, stem: str, c
             console.print(f"film        {watcher.film.file}", soft_wrap=True)
 
 
+class Keyboard:
+    """Lines from the standard input, read in a thread so that one can speak while the robot works."""
+
+    def __init__(self) -> None:
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, name="keyboard", daemon=True).start()
+
+    def _read(self) -> None:
+        for line in sys.stdin:
+            if text := line.strip():
+                self._lines.put(text)
+        self._lines.put(None)
+
+    def wait(self) -> str | None:
+        """The next line, None at the end of the input."""
+        return self._lines.get()
+
+    def poll(self) -> str | None:
+        """The next line if there is one. The end of the input stays for `wait`."""
+        try:
+            line = self._lines.get_nowait()
+        except queue.Empty:
+            return None
+        if line is None:
+            self._lines.put(None)
+        return line
+
+
 def run_conversation(
-    client: Any, running: Watched | None, seed: int | None, folder: Path, console: Console
+    client: Any, running: Watched | None, folder: Path, console: Console
 ) -> int:
-    """Orders from the keyboard, one after the other, until the end of the input. Ctrl-C stops the robot."""
+    """Orders from the keyboard, also while the robot works, until the end of the input. Ctrl-C stops the robot."""
     watcher = Watcher(console)
     settle(client, watcher)
     console.print(
         "Say something, e.g. [cyan]bring the red cube to the kitchen table[/cyan], [cyan]where is the orange "
-        "ball?[/cyan] or [cyan]stop[/cyan]. Ctrl-C while it works stops the robot; Ctrl-D leaves."
+        "ball?[/cyan] or, at any time, [cyan]stop[/cyan]. Ctrl-C stops the robot, too; Ctrl-D leaves."
     )
+    keyboard = Keyboard()
     while True:
+        console.print("[bold cyan]>[/] ", end="")
         try:
-            order = console.input("[bold cyan]> [/]").strip()
-        except (EOFError, KeyboardInterrupt):
+            order = keyboard.wait()
+        except KeyboardInterrupt:
             return DONE
-        if not order:
+        if order is None:
+            return DONE
+        if is_stop(order):
+            client.say(order)
             continue
         stem = time.strftime("%Y%m%d-%H%M%S")
         client.subscribe(*FILM_TOPICS)
         watcher.film = Film(folder / f"{stem}.mp4")
         try:
-            report = follow(client, watcher, running, order)
+            report = follow(client, watcher, running, order, interject=keyboard.poll)
         except KeyboardInterrupt:
             client.say("stop")
             console.print("[red]stop[/red]")

@@ -1,0 +1,1 @@
+"""Benchmarks: each measures one thing and says on what machine."""

@@ -1,0 +1,84 @@
+"""The front of every benchmark: runs it by name, prints its figures, writes them as one JSON object."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import anima
+
+Figures = dict[str, Any]
+BenchFunction = Callable[[int, list[str], Console], tuple[Figures, bool]]
+
+
+class UnknownBench(LookupError):
+    """No benchmark of that name; the message lists what there is."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A benchmark: ``module:function``, called with seed, extra arguments and console.
+
+    The function returns figures (snake_case names with units) and whether they meet the limits that it prints.
+    """
+
+    function: str
+    doc: str
+
+    def load(self) -> BenchFunction:
+        """The function."""
+        module, _, name = self.function.partition(":")
+        found: BenchFunction = getattr(importlib.import_module(module), name)
+        return found
+
+
+BENCHES = {
+    "errands": Bench("anima_sim.bench.errands:bench_errands", "30 spoken errands on the whole graph, real LLM, truth as judge"),
+    "latency": Bench("anima_sim.bench.latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
+}
+
+_PACKAGES = ("mujoco", "numpy", "opencv-python-headless", "llama_cpp_python", "pin", "pydantic")
+
+
+def machine() -> Figures:
+    """What the figures were measured on."""
+    versions = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "absent"
+    return {
+        "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": os.cpu_count()},
+        "versions": {"anima": anima.__version__, "python": platform.python_version(), **versions},
+    }
+
+
+def run_bench(name: str, seed: int, json_file: Path | None, arguments: list[str], console: Console) -> int:
+    """Run a benchmark; 0 when its limits are met, else 1."""
+    if name not in BENCHES:
+        lines = "\n".join(f"  {key:14} {bench.doc}" for key, bench in BENCHES.items())
+        raise UnknownBench(f"no benchmark {name!r}; there are\n{lines}")
+    figures, met = BENCHES[name].load()(seed, arguments, console)
+    table = Table("figure", "value", title=f"{name}, seed {seed}")
+    for key, value in figures.items():
+        if not isinstance(value, list | dict):
+            table.add_row(key, f"{value:.4g}" if isinstance(value, float) else str(value))
+    console.print(table)
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        record = {"bench": name, "seed": seed, "limits_met": met, **figures, **machine()}
+        json_file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        console.print(f"figures written to {json_file}", soft_wrap=True)
+    console.print("[green]limits met[/green]" if met else "[red]limits not met[/red]")
+    return 0 if met else 1

@@ -1,0 +1,267 @@
+"""The `anima` command: start the robot, talk to it, drive it by hand, measure it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from anima import brain
+from anima.install.commands import doctor, models_app
+from anima.runtime.supervisor import Death, Supervisor, commands
+
+app = typer.Typer(
+    name="anima",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="The mind of a robot, on ROS 2, with no cloud.\n\n"
+    "Start it with `anima up` (or `make demo`), then, in another terminal: "
+    '`anima say "bring the red cube to the kitchen table"`.',
+)
+app.add_typer(models_app, name="models")
+app.command()(doctor)
+
+console = Console(highlight=False)
+
+Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random number of the simulator.")]
+Speed = Annotated[
+    float, typer.Option(help="How much faster than the clock simulated time may run while the robot moves.")
+]
+Sim = Annotated[str, typer.Option(help="The simulator: mujoco.")]
+Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
+
+
+def state_folder() -> Path:
+    """Where logs, films and pictures go: `$XDG_STATE_HOME/anima`, else `~/.local/state/anima`."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "anima"
+
+
+def _fail(message: str, code: int = 1) -> typer.Exit:
+    console.print(f"[red]{message}[/red]", soft_wrap=True)
+    return typer.Exit(code)
+
+
+def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Supervisor:
+    """A supervisor for the whole graph with these settings."""
+    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), **more}
+    if model:
+        settings["llm.model"] = model
+    folder = state_folder() / "log" / f"{os.getpid()}"
+    return Supervisor(commands(settings), folder)
+
+
+@app.command()
+def up(sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "") -> None:
+    """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
+    from anima_nodes.client import Client, NotReady
+
+    with graph(sim, seed, speed, model) as running, Client([]) as client:
+        console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
+        try:
+            client.wait_ready(120.0, alive=lambda: _raise_deaths(running))
+            console.print("[green]up[/green]; in another terminal: anima chat. Ctrl-C stops everything.")
+            while client.receive(0.5) is None:
+                for death in running.deaths():
+                    console.print(f"[red]{death}[/red]", soft_wrap=True)
+        except NotReady as error:
+            raise _fail(str(error)) from None
+        except KeyboardInterrupt:
+            console.print("stopping")
+
+
+class ProcessDied(RuntimeError):
+    """A process of the graph ended while something still needed it."""
+
+
+def _raise_deaths(running: Supervisor) -> None:
+    deaths: list[Death] = running.deaths()
+    if deaths:
+        raise ProcessDied(str(deaths[0]))
+
+
+@app.command()
+def demo(
+    errand: Annotated[str, typer.Option(help="One order to carry out; without it a conversation opens.")] = "",
+    sim: Sim = "mujoco",
+    seed: Seed = 1,
+    speed: Speed = 2.0,
+    model: Model = "",
+    out: Annotated[Path | None, typer.Option(help="Folder for the film and the map picture.")] = None,
+) -> None:
+    """Start the robot in its simulated flat and talk to it, or run one errand and exit with its result.
+
+    Exit codes: 0 done (and the simulator's truth agrees), 1 failed, 2 could not start, 3 declined.
+    """
+    from anima_sim.errand import TOPICS, run_conversation, run_one
+
+    from anima_nodes.client import Client, NotReady
+
+    folder = out or state_folder() / "errands"
+    try:
+        with graph(sim, seed, speed, model) as running:
+            with Client(TOPICS) as client:
+                console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
+                client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
+                if errand:
+                    code = run_one(client, running, errand, seed, folder, console)
+                else:
+                    code = run_conversation(client, running, folder, console)
+    except (NotReady, ProcessDied) as error:
+        raise _fail(str(error), 2) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    raise typer.Exit(code)
+
+
+@app.command()
+def chat() -> None:
+    """Talk to a running robot; shows what it thinks, calls and does. Ctrl-D leaves, the robot stays up."""
+    from anima_sim.errand import TOPICS, run_conversation
+
+    from anima_nodes.client import Client, NotReady
+
+    try:
+        with Client(TOPICS) as client:
+            client.wait_ready(10.0)
+            run_conversation(client, None, state_folder() / "errands", console)
+    except NotReady as error:
+        raise _fail(str(error)) from None
+
+
+@app.command()
+def say(text: Annotated[str, typer.Argument(help="What to say, e.g. “bring me the red cube”.")]) -> None:
+    """Say one thing to a running robot and watch until it has ended. Exit codes as for `demo`."""
+    from anima_sim.errand import TOPICS, run_one
+
+    from anima_nodes.client import Client, NotReady
+
+    try:
+        with Client(TOPICS) as client:
+            client.wait_ready(10.0)
+            code = run_one(client, None, text, None, None, console)
+    except NotReady as error:
+        raise _fail(str(error)) from None
+    raise typer.Exit(code)
+
+
+@app.command()
+def do(
+    skill: Annotated[str, typer.Argument(help="A skill, e.g. go_to. `anima skills` lists them.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Its parameters, e.g. place=kitchen_table.")] = None,
+) -> None:
+    """Drive one skill by hand, through the same checks as the planner. Ctrl-C cancels it."""
+    from anima_nodes.client import Client, NotReady
+
+    values: dict[str, object] = {}
+    for pair in arguments or []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise _fail(f"{pair!r}: write parameters as name=value", 2)
+        try:
+            number = json.loads(value)
+            values[key] = float(number) if isinstance(number, int | float) else value
+        except ValueError:
+            values[key] = value
+    try:
+        with Client([]) as client:
+            failure, detail = client.execute(
+                skill, json.dumps(values), lambda phase, progress: console.print(f"  … {phase} ({progress:.0%})")
+            )
+    except NotReady as error:
+        raise _fail(str(error)) from None
+    if failure:
+        raise _fail(f"{failure.word}: {detail}")
+    console.print(f"[green]done[/green] {detail}")
+
+
+@app.command()
+def skills() -> None:
+    """List what the robot can do, with parameters and time limits."""
+    from anima.skills.registry import SKILLS
+
+    table = Table("skill", "parameters", "holds", "limit", "what it does")
+    for skill in SKILLS.values():
+        fields = ", ".join(skill.arguments.model_fields)
+        holds = ", ".join(sorted(resource.value for resource in skill.resources))
+        table.add_row(skill.name, fields, holds, f"{skill.timeout_s:.0f} s", skill.doc)
+    console.print(table)
+
+
+@app.command()
+def stop() -> None:
+    """Latch the software stop: the robot halts and stays halted until `anima reset`."""
+    _client_call(lambda client: client.stop())  # type: ignore[attr-defined]
+
+
+@app.command()
+def reset() -> None:
+    """Reset the software stop. Nothing moves by that; give a new order."""
+    _client_call(lambda client: client.reset())  # type: ignore[attr-defined]
+
+
+@app.command()
+def fault(
+    kind: Annotated[str, typer.Argument(help="stalled_wheel, slip, blocked_path, lost_sensor, … or none.")],
+    target: Annotated[str, typer.Argument(help="Which one, e.g. left_wheel_joint or lidar.")] = "",
+    seconds: Annotated[float, typer.Option("--for", help="How long; 0 lasts until cleared.")] = 0.0,
+) -> None:
+    """Break something in the simulated body, to see what the mind does. `anima fault none` mends everything."""
+    _client_call(lambda client: client.inject("" if kind == "none" else kind, target, seconds))  # type: ignore[attr-defined]
+
+
+def _client_call(call: object) -> None:
+    from anima_nodes.client import Client, NotReady
+
+    try:
+        with Client([]) as client:
+            console.print(call(client))  # type: ignore[operator]
+    except (NotReady, ValueError) as error:
+        raise _fail(str(error)) from None
+
+
+@app.command("brain")
+def show_brain(
+    topics: Annotated[bool, typer.Option("--topics", help="Also what each node takes and gives.")] = False,
+) -> None:
+    """Print the brain table: every node, its region, process and rate, and what it is for."""
+    table = Table("node", "region", "process", "rate", "what it is for")
+    for row in brain.TABLE:
+        table.add_row(row.node, row.region, row.process.value, f"{row.rate_hz:g} Hz", row.doc)
+        if topics:
+            takes, gives = (", ".join(topic.name for topic in side) for side in (row.takes, row.gives))
+            table.add_row("", "", "", "", f"[dim]takes {takes}\ngives {gives}[/dim]", end_section=True)
+    console.print(table)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def bench(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="errands, latency, listen, act, manipulation, perception, speed.")],
+    seed: Seed = 1,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Measure something and print the figures."""
+    from anima_sim.bench.run import UnknownBench, run_bench
+
+    try:
+        code = run_bench(name, seed, json_file, context.args, console)
+    except UnknownBench as error:
+        raise _fail(str(error), 2) from None
+    raise typer.Exit(code)
+
+
+def main() -> None:
+    """Entry point of `./anima`."""
+    sys.exit(app())
+
+
+if __name__ == "__main__":
+    main()
