@@ -170,7 +170,7 @@ def llama_cpp(place: Place, progress: Progress) -> None:
         progress.say("compiling (2 to 5 minutes, once per machine)")
         # Not the ROS environment: its libraries are no business of this compiler run.
         wheel = llama_wheel.build_wheel(place.cache, place.python, progress.run)
-    install = [place.python, "-m", "pip", "install", "--no-deps", "--force-reinstall", wheel]
+    install: list[str | Path] = [place.python, "-m", "pip", "install", "--no-deps", "--force-reinstall", wheel]
     progress.run(install, env=place.environment)
     progress.run([place.python, "-c", "import llama_cpp"], env=place.environment)
     stamp.write(wanted)
