@@ -77,6 +77,10 @@ class RegionNode(Node):
         for item in sent:
             self.publish(item)
 
+    def publishes_to_someone(self, topic: Topic[Any]) -> bool:
+        """Whether anybody listens to a topic of this node."""
+        return self._publishers[topic.name].get_subscription_count() > 0
+
     def publish(self, sent: Sent) -> None:
         """Publish one value; a context that is shutting down swallows it."""
         try:

@@ -7,6 +7,8 @@ from typing import Any
 from anima_msgs.action import ExecuteSkill
 from anima_msgs.srv import InjectFault
 from rclpy.action import ActionServer, CancelResponse
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
@@ -42,17 +44,22 @@ class ReflexNode(RegionNode):
         return response
 
 
-class FaultNode(RegionNode):
-    """A simulated body, with `sim/inject_fault`."""
+class SimulatedBodyNode(RegionNode):
+    """A simulated body, with `sim/inject_fault`; it draws pictures only for those who look."""
 
     def __init__(self, row: Row, settings: Settings) -> None:
         super().__init__(row, settings)
         self.create_service(InjectFault, "sim/inject_fault", self._inject)
+        self.create_timer(0.5, self._look_who_watches, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _look_who_watches(self) -> None:
+        names = (topic.name for topic in self.row.gives if self.publishes_to_someone(topic))
+        self.component.watched = frozenset(names)  # type: ignore[attr-defined]  # as above
 
     def _inject(self, request: Any, response: Any) -> Any:
         fault = Fault(kind=request.kind, target=request.target, duration_s=request.duration_s)
         try:
-            self.component.inject(fault)  # type: ignore[attr-defined]  # only simulated bodies have faults
+            self.component.inject(fault)  # type: ignore[attr-defined]  # this row builds a SimulatedBody
         except ValueError as error:
             response.success, response.message = False, str(error)
             return response
@@ -123,6 +130,6 @@ class GateNode(RegionNode):
 
 NODES: dict[str, type[RegionNode]] = {
     "reflex_kernel": ReflexNode,
-    "body": FaultNode,
+    "body": SimulatedBodyNode,
     "basal_ganglia_gate": GateNode,
 }
