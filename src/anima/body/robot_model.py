@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import xacro  # type: ignore[import-untyped]
+import xacro
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from urdf_parser_py import urdf as urdf_parser  # type: ignore[import-untyped]
+from urdf_parser_py import urdf as urdf_parser
 
 from anima.config import ROOT, ConfigError, Settings, read_yaml
 

@@ -13,7 +13,8 @@ from anima.body.perception.camera import Eye
 from anima.body.perception.colours import Blob, find_blobs
 from anima.body.perception.fit import Solid, best_solid
 from anima.body.perception.tuning import PerceptionTuning
-from anima.body.perception.views import Top, coverage
+from anima.body.perception.views import coverage
+from anima.body.places import Surface
 from anima.types.base import Bytes, Float32s, Float64s
 from anima.types.mind import Detection, View
 from anima.types.std import Point, Vector3
@@ -23,11 +24,11 @@ _FILL_M = 0.01  # how far behind its visible points the middle of a hidden or he
 
 
 @dataclass(frozen=True)
-class Scene:
+class Situation:
     """What is known when a picture is taken: where the camera is, the surfaces, and the tool point in the map."""
 
     eye: Eye
-    tops: Sequence[Top]
+    surfaces: Sequence[Surface]
     tool: Float64s | None
 
 
@@ -37,54 +38,54 @@ class Detector:
     def __init__(self, tuning: PerceptionTuning) -> None:
         self._tuning = tuning
 
-    def detect(self, rgb: Bytes, depth: Float32s, scene: Scene) -> list[Detection]:
+    def detect(self, rgb: Bytes, depth: Float32s, at: Situation) -> list[Detection]:
         """The objects in an image (height, width, 3) with depth (height, width; metres, NaN unknown), frame map."""
         found = []
         for blob in find_blobs(rgb, self._tuning.colours, self._tuning.blobs):
-            detection = self._look_at(blob, depth, scene)
+            detection = self._look_at(blob, depth, at)
             if detection is not None:
                 found.append(detection)
         return found
 
-    def views(self, depth: Float32s, scene: Scene) -> list[View]:
+    def views(self, depth: Float32s, at: Situation) -> list[View]:
         """How much of each surface the image shows; surfaces out of sight are left out."""
-        shares = ((top.name, coverage(top, depth, scene.eye, self._tuning.views)) for top in scene.tops)
+        shares = ((surface.name, coverage(surface, depth, at.eye, self._tuning.views)) for surface in at.surfaces)
         return [View(surface=name, coverage=share) for name, share in shares if share > 0]
 
-    def _look_at(self, blob: Blob, depth: Float32s, scene: Scene) -> Detection | None:
+    def _look_at(self, blob: Blob, depth: Float32s, at: Situation) -> Detection | None:
         objects, weights = self._tuning.objects, self._tuning.confidence
         patch = depth[blob.window]
-        cloud = _cloud(blob, patch, scene.eye, objects.max_size_m)
+        cloud = _cloud(blob, patch, at.eye, objects.max_size_m)
         if len(cloud) < self._tuning.blobs.min_area_px / 2:
             return None
         middle = np.median(cloud, axis=0)
-        if float(np.linalg.norm(middle - scene.eye.position)) > objects.max_range_m:
+        if float(np.linalg.norm(middle - at.eye.position)) > objects.max_range_m:
             return None
         occluded = _occluded(blob, patch, objects.occluder_m)
         confidence = min(1.0, blob.area / weights.coarse_below_px)
-        base = self._base(cloud, scene.tops)
+        base = self._base(cloud, at.surfaces)
         in_hand = (
-            scene.tool is not None
-            and float(np.linalg.norm(middle - scene.tool)) < objects.hand_radius_m
+            at.tool is not None
+            and float(np.linalg.norm(middle - at.tool)) < objects.hand_radius_m
             and (occluded or base is None)
         )
         if in_hand:
-            return self._partial(blob, cloud, scene.eye, confidence)
+            return self._partial(blob, cloud, at.eye, confidence)
         if blob.cut or occluded or base is None:
             doubt = (weights.border if blob.cut else 1.0) * (weights.occluded if occluded else 1.0)
-            return self._partial(blob, cloud, scene.eye, confidence * (doubt if base is not None else doubt * 0.5))
-        solid = best_solid(blob, scene.eye, base, _top_height(cloud) - base, (float(middle[0]), float(middle[1])))
+            return self._partial(blob, cloud, at.eye, confidence * (doubt if base is not None else doubt * 0.5))
+        solid = best_solid(blob, at.eye, base, _top_height(cloud) - base, (float(middle[0]), float(middle[1])))
         edges = (solid.width, solid.depth, solid.height)
         if min(edges) < objects.min_size_m or max(edges) > objects.max_size_m:
             return None
         return _detection(blob.colour, solid, confidence * max(0.0, 1.0 - solid.misfit))
 
-    def _base(self, cloud: Float64s, tops: Sequence[Top]) -> float | None:
+    def _base(self, cloud: Float64s, surfaces: Sequence[Surface]) -> float | None:
         """Height of what the object stands on: a known top under it, or the floor; None when it hangs in the air."""
         low, high = np.percentile(cloud[:, 2], (5.0, 95.0))
         x, y = np.median(cloud[:, :2], axis=0)
         under, over = self._tuning.objects.on_top_m
-        heights = [top.z for top in tops if top.contains(x, y, margin_m=0.02)] or [0.0]
+        heights = [s.height_m for s in surfaces if s.contains(x, y, margin_m=0.02)] or [0.0]
         for z in heights:
             if z + under <= low <= z + over and high <= z + self._tuning.objects.max_size_m:
                 return z

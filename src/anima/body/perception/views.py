@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from anima.body.perception.camera import Eye
 from anima.body.perception.tuning import Views
+from anima.body.places import Surface
 from anima.types.base import Float32s, Float64s
 
 
-@dataclass(frozen=True)
-class Top:
-    """A level, axis-aligned surface top of the known map: centre, edge lengths and height in metres, frame map."""
-
-    name: str
-    x: float
-    y: float
-    size_x: float
-    size_y: float
-    z: float
-
-    def contains(self, x: float, y: float, margin_m: float = 0.0) -> bool:
-        """Whether the point lies over the top or at most `margin_m` beside it."""
-        return abs(x - self.x) <= self.size_x / 2 + margin_m and abs(y - self.y) <= self.size_y / 2 + margin_m
-
-    def grid(self, spacing_m: float) -> Float64s:
-        """Points (n, 3) evenly over the top, at most `spacing_m` apart."""
-        columns = max(1, int(np.ceil(self.size_x / spacing_m)))
-        rows = max(1, int(np.ceil(self.size_y / spacing_m)))
-        xs = self.x + self.size_x * ((np.arange(columns) + 0.5) / columns - 0.5)
-        ys = self.y + self.size_y * ((np.arange(rows) + 0.5) / rows - 0.5)
-        grid_x, grid_y = np.meshgrid(xs, ys)
-        return np.column_stack([grid_x.ravel(), grid_y.ravel(), np.full(grid_x.size, self.z)])
+def grid(surface: Surface, spacing_m: float) -> Float64s:
+    """Points (n, 3) evenly over the top of a surface, at most `spacing_m` apart, map frame."""
+    (x, y), (width, depth) = surface.centre, surface.size_m
+    columns, rows = max(1, int(np.ceil(width / spacing_m))), max(1, int(np.ceil(depth / spacing_m)))
+    xs = x + width * ((np.arange(columns) + 0.5) / columns - 0.5)
+    ys = y + depth * ((np.arange(rows) + 0.5) / rows - 0.5)
+    grid_x, grid_y = np.meshgrid(xs, ys)
+    return np.column_stack([grid_x.ravel(), grid_y.ravel(), np.full(grid_x.size, surface.height_m)])
 
 
 def in_sight(points: Float64s, eye: Eye, tuning: Views) -> Float64s:
@@ -46,12 +30,12 @@ def in_sight(points: Float64s, eye: Eye, tuning: Views) -> Float64s:
     return np.where((inside & near)[:, None], pixels, np.nan)
 
 
-def coverage(top: Top, depth: Float32s, eye: Eye, tuning: Views) -> float:
-    """Share of the top that was seen: in sight, and with nothing nearer in front than an object on it would be.
+def coverage(surface: Surface, depth: Float32s, eye: Eye, tuning: Views) -> float:
+    """Share of a top that was seen: in sight, and with nothing nearer in front than an object on it would be.
 
     `depth` has shape (height, width), metres, NaN where unknown; a pixel without depth lets its neighbours speak.
     """
-    pixels = in_sight(top.grid(tuning.grid_m), eye, tuning)
+    pixels = in_sight(grid(surface, tuning.grid_m), eye, tuning)
     u, v, wanted = pixels[~np.isnan(pixels[:, 0])].T
     if not len(u):
         return 0.0
