@@ -38,7 +38,7 @@ class RegionNode(Node):
         self._period = 1.0 / row.rate_hz
         self._due = 0.0
         self._wakes = {topic.name for topic in row.wakes}
-        self._publishers: dict[str, Any] = {
+        self._outlets: dict[str, Any] = {
             topic.name: self.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
             for topic in row.gives
         }
@@ -79,12 +79,12 @@ class RegionNode(Node):
 
     def publishes_to_someone(self, topic: Topic[Any]) -> bool:
         """Whether anybody listens to a topic of this node."""
-        return self._publishers[topic.name].get_subscription_count() > 0
+        return self._outlets[topic.name].get_subscription_count() > 0
 
     def publish(self, sent: Sent) -> None:
         """Publish one value; a context that is shutting down swallows it."""
         try:
-            self._publishers[sent.topic.name].publish(to_ros(sent.value))
+            self._outlets[sent.topic.name].publish(to_ros(sent.value))
         except RCLError:
             if rclpy.ok():
                 raise
