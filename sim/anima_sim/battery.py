@@ -14,12 +14,16 @@ _TAPER_ABOVE = 0.9
 
 @dataclass(frozen=True)
 class BatteryState:
-    """As REP-compatible drivers say it: `percentage` 0..1, `current_a` negative while discharging."""
+    """As ROS drivers say it: `percentage` 0..1, `current_a` negative while discharging.
+
+    `plugged` is the dock's voltage on the contacts; `charging` ends when the cells are full.
+    """
 
     percentage: float
     voltage_v: float
     current_a: float
     charging: bool
+    plugged: bool
 
 
 class Battery:
@@ -29,7 +33,7 @@ class Battery:
         self._config = config
         self._scale = scale
         self.percentage = config.start_percentage
-        self._state = self._reading(0.0, charging=False)
+        self._state = self._reading(0.0, on_dock=False)
 
     def update(self, load_w: float, on_dock: bool, period_s: float) -> None:
         """Adds one period with `load_w` drawn by motors (the electronics come on top)."""
@@ -42,17 +46,18 @@ class Battery:
             net_w = max(net_w, 0.0)  # the charger carries the load once the cells are full
         self.percentage += self._scale * net_w * period_s / (c.capacity_wh * 3600.0)
         self.percentage = min(1.0, max(0.0, self.percentage))
-        self._state = self._reading(net_w, charging=on_dock and self.percentage < 1.0)
+        self._state = self._reading(net_w, on_dock)
 
     @property
     def state(self) -> BatteryState:
         return self._state
 
-    def _reading(self, net_w: float, charging: bool) -> BatteryState:
+    def _reading(self, net_w: float, on_dock: bool) -> BatteryState:
         c = self._config
         rest_v = c.empty_voltage_v + (c.full_voltage_v - c.empty_voltage_v) * _between(self.percentage)
         current_a = net_w / rest_v
-        return BatteryState(self.percentage, rest_v + current_a * c.internal_resistance_ohm, current_a, charging)
+        voltage = rest_v + current_a * c.internal_resistance_ohm
+        return BatteryState(self.percentage, voltage, current_a, on_dock and self.percentage < 1.0, on_dock)
 
 
 def _between(charge: float) -> float:

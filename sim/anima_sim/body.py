@@ -112,7 +112,8 @@ class SimulatedBody:
             frame = sensors.wrist_camera.frame
             self._send(out, lambda: t.WRIST_IMAGE.of(messages.colour(now, world.camera("wrist")[0], frame)))
         if t.OVERVIEW.name in self.watched and self._is_due("overview", _OVERVIEW_HZ, now):
-            out.append(t.OVERVIEW.of(messages.colour(now, world.overview_image(*_OVERVIEW_SIZE), "map")))
+            picture = world.overview_image(*_OVERVIEW_SIZE, shadows=False)
+            out.append(t.OVERVIEW.of(messages.colour(now, picture, "map")))
 
     def _look(self, now: float, out: list[Sent]) -> None:
         try:

@@ -22,7 +22,7 @@ class BaseDriver:
     def command(self, time_s: float, linear_mps: float, angular_radps: float) -> None:
         """Takes a new velocity, clipped to the driver's own limits. Raises `CommandError` if it isn't finite."""
         if not (math.isfinite(linear_mps) and math.isfinite(angular_radps)):
-            raise CommandError(f"base command ({linear_mps}, {angular_radps}) isn't finite; the last one stays in force")
+            raise CommandError(f"base command ({linear_mps}, {angular_radps}) isn't finite; the last stays in force")
         c = self._config
         self._wanted = (
             min(max(linear_mps, -c.max_linear_mps), c.max_linear_mps),

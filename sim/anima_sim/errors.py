@@ -23,5 +23,5 @@ class SensorLost(SimulationError):
     """A reading was asked of a sensor that gives no data at the moment (an injected fault)."""
 
 
-class FaultError(SimulationError):
+class FaultError(SimulationError, ValueError):
     """A fault was asked for that this world can't produce."""

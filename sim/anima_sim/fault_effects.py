@@ -29,7 +29,7 @@ class _Active:
 
 
 class FaultBox:
-    """The faults that are in force. The world asks it each period; it changes the model only on injection and at the end."""
+    """The faults in force. It changes the physics when one begins or ends; the world asks it each period."""
 
     def __init__(self, model: Any, data: Any, scene: Scene, config: RobotConfig) -> None:
         self._model, self._data, self._scene = model, data, scene

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from anima_sim.errors import FaultError
 
@@ -29,6 +29,19 @@ class Fault:
     target: str = ""
     duration_s: float | None = None
     frozen: bool = False
+
+    @classmethod
+    def named(cls, kind: str, target: str = "", duration_s: float = 0.0) -> Fault:
+        """A fault from words, as a service gets them; no duration (0) lasts until cleared. Raises `FaultError`.
+
+        A target that ends in ":frozen" repeats the sensor's last reading instead of silencing it.
+        """
+        sensor, _, mode = target.partition(":")
+        if mode not in ("", "frozen"):
+            raise FaultError(f"'{target}': after the colon only 'frozen' is known")
+        fault = cls(cast(FaultKind, kind), sensor, duration_s or None, frozen=mode == "frozen")
+        fault.check()
+        return fault
 
     def check(self) -> None:
         """Raises `FaultError` when kind and target don't fit."""

@@ -210,7 +210,7 @@ def _fill(grid: OccupancyMap, box: Box, value: int, whole: bool = False) -> None
         grid.cells[y0:y1, x0:x1] = value
 
 
-def _within(polygon: list[Point], xs: npt.NDArray[np.float64], ys: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _within(polygon: list[Point], xs: npt.NDArray[Any], ys: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which points of the grid ys × xs lie in the polygon (even-odd rule), shape (len(ys), len(xs))."""
     x, y = np.meshgrid(xs, ys)
     inside = np.zeros(x.shape, bool)

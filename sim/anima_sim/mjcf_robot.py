@@ -48,7 +48,7 @@ def robot_mjcf(urdf: str, config: RobotConfig, pose: tuple[float, float, float])
     ET.SubElement(body, "freejoint", name="base")
     _fill(body, "base_link", links, joints, colours, config)
     exclude = [ET.Element("exclude", body1=a, body2=b) for a, b in config.simulation.ignore_contact]
-    sensors = [ET.Element("gyro", name="gyro", site="imu"), ET.Element("accelerometer", name="accelerometer", site="imu")]
+    sensors = [ET.Element(kind, name=kind, site="imu") for kind in ("gyro", "accelerometer")]
     return {"worldbody": [body], "actuator": _actuators(joints, config), "sensor": sensors, "contact": exclude}
 
 

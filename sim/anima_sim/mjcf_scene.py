@@ -28,9 +28,8 @@ def world_mjcf(scene: Scene, config: RobotConfig, urdf: str) -> str:
     root = ET.Element("mujoco", model=scene.name)
     ET.SubElement(root, "compiler", angle="radian", autolimits="true")
     sim = config.simulation
-    ET.SubElement(
-        root, "option", timestep=str(sim.timestep_s), integrator=sim.integrator, cone=sim.cone, impratio=str(sim.impratio)
-    )  # fmt: skip
+    solver = {"integrator": sim.integrator, "cone": sim.cone, "impratio": str(sim.impratio)}
+    ET.SubElement(root, "option", {"timestep": str(sim.timestep_s), **solver})
     _looks(root)
     world = ET.SubElement(root, "worldbody")
     _lights(world, scene)
@@ -46,7 +45,7 @@ def world_mjcf(scene: Scene, config: RobotConfig, urdf: str) -> str:
     _objects(world, scene)
     for index, name in enumerate(OBSTACLES):
         box = ET.SubElement(world, "body", name=name, mocap="true", pos=_t(OBSTACLE_STORE_M[index]))
-        ET.SubElement(box, "geom", name=name, type="box", size=_t(OBSTACLE_HALF_M), rgba="0.64 0.58 0.51 1", **_BODY)
+        _solid(box, name, "box", "0.64 0.58 0.51 1", size=_t(OBSTACLE_HALF_M))
     parts = robot_mjcf(urdf, config, pose_rad(scene.dock.docked))
     for section, elements in parts.items():
         (world if section == "worldbody" else ET.SubElement(root, section)).extend(elements)
@@ -61,9 +60,8 @@ def _looks(root: ET.Element) -> None:
     ET.SubElement(visual, "headlight", ambient="0.46 0.46 0.46", diffuse="0.20 0.20 0.20", specular="0 0 0")
     ET.SubElement(root, "statistic", extent="5", center="4 3 0.4")
     assets = ET.SubElement(root, "asset")
-    ET.SubElement(
-        assets, "texture", type="skybox", builtin="gradient", rgb1="0.93 0.94 0.95", rgb2="0.80 0.82 0.84", width="64", height="384"
-    )  # fmt: skip
+    sky = {"rgb1": "0.93 0.94 0.95", "rgb2": "0.80 0.82 0.84", "width": "64", "height": "384"}
+    ET.SubElement(assets, "texture", {"type": "skybox", "builtin": "gradient", **sky})
 
 
 def _lights(world: ET.Element, scene: Scene) -> None:
@@ -91,7 +89,8 @@ def _floor(world: ET.Element, scene: Scene) -> None:
             x0, x1 = max(slab.start[0], min(xs)), min(slab.end[0], max(xs))
             y0, y1 = max(slab.start[1], min(ys)), min(slab.end[1], max(ys))
             if x0 < x1 and y0 < y1:
-                _block(world, f"{room.name}_floor_{index}", (x0, y0, 0.0), (x1, y1, 0.0006), room.colour, bits=_SEEN_ONLY)
+                name = f"{room.name}_floor_{index}"
+                _block(world, name, (x0, y0, 0.0), (x1, y1, 0.0006), room.colour, bits=_SEEN_ONLY)
     for rug in scene.rugs:
         grip = f"{rug.friction} 0.005 0.0001"
         top = (*rug.end, rug.thickness_m)
@@ -130,13 +129,13 @@ def _wall(world: ET.Element, scene: Scene, wall: Wall, name: str) -> None:
 
 def _table(world: ET.Element, table: Surface) -> None:
     low, high = _top(table)
-    _block(world, table.name, (*low, table.height_m - TABLE_TOP_M), (*high, table.height_m), table.colour, friction=_TOP_FRICTION)
+    under = table.height_m - TABLE_TOP_M
+    _block(world, table.name, (*low, under), (*high, table.height_m), table.colour, friction=_TOP_FRICTION)
     dark = _shade(table.colour, 0.8)
     for index, (sx, sy) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
         x = high[0] - LEG_M - 0.01 if sx else low[0] + 0.01
         y = high[1] - LEG_M - 0.01 if sy else low[1] + 0.01
-        top = table.height_m - TABLE_TOP_M
-        _block(world, f"{table.name}_leg_{index}", (x, y, 0.0), (x + LEG_M, y + LEG_M, top), dark)
+        _block(world, f"{table.name}_leg_{index}", (x, y, 0.0), (x + LEG_M, y + LEG_M, under), dark)
 
 
 def _shelf(world: ET.Element, shelf: Surface) -> None:
@@ -177,11 +176,11 @@ def _person(world: ET.Element, scene: Scene) -> None:
     def limb(part: str, a: Sequence[float], b: Sequence[float], radius: float, rgba: str) -> None:
         ends = _t([*a, *b])
         name = f"{scene.person.name}_{part}"
-        ET.SubElement(body, "geom", name=name, type="capsule", fromto=ends, size=str(radius), rgba=rgba, **_BODY)
+        _solid(body, name, "capsule", rgba, fromto=ends, size=str(radius))
 
     def ball(part: str, at: Sequence[float], radii: Sequence[float], rgba: str) -> None:
         name = f"{scene.person.name}_{part}"
-        ET.SubElement(body, "geom", name=name, type="ellipsoid", pos=_t(at), size=_t(radii), rgba=rgba, **_BODY)
+        _solid(body, name, "ellipsoid", rgba, pos=_t(at), size=_t(radii))
 
     limb("hips", (0.0, -0.07, 0.37), (0.0, 0.07, 0.37), 0.105, trousers)
     ball("chest", (-0.03, 0.0, 0.62), (0.12, 0.19, 0.25), shirt)
@@ -204,12 +203,12 @@ def _dock(world: ET.Element, scene: Scene, config: RobotConfig) -> None:
     rgba = _rgba(scene.dock.colour)
     half = (DOCK_DEPTH_M / 2, DOCK_WIDTH_M / 2, DOCK_HEIGHT_M / 2)
     at = (-rear - half[0], 0.0, half[2])
-    ET.SubElement(body, "geom", name=scene.dock.name, type="box", pos=_t(at), size=_t(half), rgba=rgba, **_BODY)
+    _solid(body, scene.dock.name, "box", rgba, pos=_t(at), size=_t(half))
     strip = {"type": "box", "size": "0.002 0.025 0.008", "rgba": "0.80 0.79 0.75 1", **_SEEN_ONLY}
     for s in (1, -1):
         ET.SubElement(body, "geom", {"pos": f"{-rear} {s * 0.05} 0.07", **strip})
-    back = {"type": "box", "pos": f"{-rear - DOCK_DEPTH_M + 0.01} 0 0.19", "size": "0.01 0.15 0.10", "rgba": rgba}
-    ET.SubElement(body, "geom", {**back, "name": f"{scene.dock.name}_back", **_BODY})
+    back = f"{-rear - DOCK_DEPTH_M + 0.01} 0 0.19"
+    _solid(body, f"{scene.dock.name}_back", "box", rgba, pos=back, size="0.01 0.15 0.10")
 
 
 def _objects(world: ET.Element, scene: Scene) -> None:
@@ -220,9 +219,9 @@ def _objects(world: ET.Element, scene: Scene) -> None:
         kind = {"box": "box", "cylinder": "cylinder", "ball": "sphere"}[thing.shape]
         size = {"box": half, "cylinder": [half[0], half[2]], "ball": half[:1]}[thing.shape]
         # A ball needs rolling friction, or it never comes to rest.
-        touch = {"condim": "6", "friction": "1 0.02 0.004"} if thing.shape == "ball" else {"condim": "4", "friction": "1 0.005 0.0001"}
-        mass, rgba = str(scene.object_mass_kg), _rgba(thing.colour)
-        ET.SubElement(body, "geom", name=thing.name, type=kind, size=_t(size), mass=mass, rgba=rgba, **touch, **_BODY)
+        rolls = thing.shape == "ball"
+        touch = {"condim": "6" if rolls else "4", "friction": "1 0.02 0.004" if rolls else "1 0.005 0.0001"}
+        _solid(body, thing.name, kind, _rgba(thing.colour), size=_t(size), mass=str(scene.object_mass_kg), **touch)
 
 
 def _block(
@@ -243,6 +242,10 @@ def _block(
     if friction:
         geom["friction"] = friction
     ET.SubElement(world, "geom", geom)
+
+
+def _solid(body: ET.Element, name: str, kind: str, rgba: str, **rest: str) -> None:
+    ET.SubElement(body, "geom", {"name": name, "type": kind, "rgba": rgba, **rest, **_BODY})
 
 
 def _top(surface: Surface) -> tuple[tuple[float, float], tuple[float, float]]:

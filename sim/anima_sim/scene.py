@@ -233,7 +233,7 @@ class SceneObject(_Part):
     def _round(self) -> SceneObject:
         x, y, z = self.size_m
         if (self.shape != "box" and x != y) or (self.shape == "ball" and x != z):
-            raise ValueError(f"'{self.name}' is a {self.shape}: its size_m must have equal diameters, not {self.size_m}")
+            raise ValueError(f"'{self.name}' is a {self.shape}: size_m needs equal diameters, not {self.size_m}")
         return self
 
 

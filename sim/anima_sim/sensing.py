@@ -32,7 +32,7 @@ class Imu:
 
 @dataclass(frozen=True)
 class Intrinsics:
-    """Pinhole camera in pixels, no distortion. A point (x, y, z) in the optical frame falls on (fx·x/z + cx, fy·y/z + cy)."""
+    """Pinhole camera in pixels, no distortion: (x, y, z) in the optical frame falls on (fx·x/z + cx, fy·y/z + cy)."""
 
     width: int
     height: int
@@ -52,9 +52,9 @@ class Intrinsics:
 class Lidar:
     """A flat 360° scanner. Beam i points at i · 360°/beams, counted from the robot's x axis to the left.
 
-    Ranges follow REP 117: `+inf` nothing within reach, `-inf` nearer than `range_min_m`, and `NaN` for the beams that the
-    robot's own mast and portal always stand in (as a driver's angular mask does). The arm isn't masked: when it hangs into
-    the plane, it is seen.
+    Ranges follow REP 117: `+inf` nothing within reach, `-inf` nearer than `range_min_m`, and `NaN` for the beams that
+    the robot's own mast and portal always stand in (as a driver's angular mask does). The arm isn't masked: when it
+    hangs into the plane, it is seen.
     """
 
     def __init__(self, model: Any, config: LidarConfig, rng: np.random.Generator) -> None:
@@ -107,9 +107,8 @@ class Cliffs:
         hit = np.zeros((1, 1), np.int32)
         for body in self._bodies:
             beam = data.xmat[body].reshape(3, 3)[:, 0]
-            true = mujoco.mj_ray(
-                self._model, data, data.xpos[body].reshape(3, 1), beam.reshape(3, 1), _WORLD.reshape(6, 1), True, -1, hit
-            )  # fmt: skip
+            start = data.xpos[body].reshape(3, 1)
+            true = mujoco.mj_ray(self._model, data, start, beam.reshape(3, 1), _WORLD.reshape(6, 1), True, -1, hit)
             measured = true + self._rng.normal(0.0, c.noise_m)
             if true < 0.0 or true > c.range_max_m:
                 measured = math.inf

@@ -160,7 +160,7 @@ class Truth:
         for geom in touching:
             name = self._watch.names[geom]
             if name in tops and self._data.xpos[body][2] > self._data.geom_xpos[geom][2]:
-                return name
+                return str(name)
         kinds = [int(self._watch.kind[g]) for g in touching]
         if _PAD in kinds:
             return "gripper"
@@ -168,7 +168,8 @@ class Truth:
             return "floor"
         for geom in touching:
             below = int(self._model.geom_bodyid[geom])
-            if self._watch.kind[geom] == _THING and below not in seen and self._data.xpos[below][2] < self._data.xpos[body][2]:
+            lower = self._data.xpos[below][2] < self._data.xpos[body][2]
+            if self._watch.kind[geom] == _THING and below not in seen and lower:
                 return self._carrier(below, seen)
         return None
 

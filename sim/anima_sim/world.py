@@ -49,7 +49,7 @@ class World:
     ) -> None:
         self.scene = scene
         self.config = config or load_robot()
-        self._cameras = cameras
+        self.cameras = cameras
         self._battery_scale = battery_scale
         self._model: Any = mujoco.MjModel.from_xml_string(world_mjcf(scene, self.config, urdf()))
         self._data: Any = mujoco.MjData(self._model)
@@ -165,13 +165,22 @@ class World:
         """Charge, voltage, current (negative while discharging), whether it charges."""
         return self._reading("battery", lambda: self._battery.state)
 
+    def on_dock(self) -> bool:
+        """Whether the rear contacts touch the dock's strips."""
+        x, y, yaw = self.truth.robot_pose()
+        dx, dy, dyaw = pose_rad(self.scene.dock.docked)
+        ahead = (x - dx) * math.cos(dyaw) + (y - dy) * math.sin(dyaw)
+        aside = -(x - dx) * math.sin(dyaw) + (y - dy) * math.cos(dyaw)
+        turn = math.remainder(yaw - dyaw, 2 * math.pi)
+        return abs(ahead) < _DOCK_GAP_M and abs(aside) < _DOCK_SIDE_M and abs(turn) < _DOCK_TURN_RAD
+
     def camera(self, name: str) -> tuple[Image, Floats]:
         """Picture of "mast" or "wrist": colour (height, width, 3) uint8, depth (height, width) float32 in metres.
 
         Depth runs along the optical axis and is NaN where it couldn't be measured.
         """
         config = self._camera(name)
-        if not self._cameras:
+        if not self.cameras:
             raise SimulationError("this world was made with cameras=False and renders nothing")
 
         def shoot() -> tuple[Image, Floats]:
@@ -205,13 +214,22 @@ class World:
         """Ends all faults. Charge that is gone stays gone, and what was dropped stays dropped."""
         self._faults.clear()
 
-    def overview_image(self, width: int = 960, height: int = 720) -> Image:
-        """The whole place from above, shape (height, width, 3)."""
-        return self._studio.picture(self._data, "overview", width, height)
+    def place_robot(self, x: float, y: float, heading: float) -> None:
+        """Sets the stage: lifts the robot to a pose in the map, standing still. Odometry doesn't notice."""
+        self._place("base", (x, y, 0.001), heading)
 
-    def third_person(self, width: int = 960, height: int = 720) -> Image:
+    def place_object(self, name: str, x: float, y: float, z: float, heading: float = 0.0) -> None:
+        """Sets the stage: puts an object's centre at a point in the map, at rest."""
+        self.scene.object(name)
+        self._place(name, (x, y, z), heading)
+
+    def overview_image(self, width: int = 960, height: int = 720, shadows: bool = True) -> Image:
+        """The whole place from above, shape (height, width, 3)."""
+        return self._studio.picture(self._data, "overview", width, height, shadows)
+
+    def third_person(self, width: int = 960, height: int = 720, shadows: bool = True) -> Image:
         """The robot from behind and above, for films, shape (height, width, 3)."""
-        return self._studio.picture(self._data, "third_person", width, height)
+        return self._studio.picture(self._data, "third_person", width, height, shadows)
 
     def close(self) -> None:
         """Frees the graphics contexts."""
@@ -220,10 +238,15 @@ class World:
     # -- inside -----------------------------------------------------------------------------------------------------
 
     def _place_everything(self, seed: int) -> None:
-        data = self._data
         for name, (x, y, z, yaw) in start_poses(self.scene, seed).items():
-            at = int(self._model.joint(name).qposadr[0])
-            data.qpos[at : at + 7] = (x, y, z + 0.0005, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2))
+            self._place(name, (x, y, z + 0.0005), yaw)
+
+    def _place(self, joint: str, at: tuple[float, float, float], heading: float) -> None:
+        place, speed = (int(getattr(self._model.joint(joint), k)[0]) for k in ("qposadr", "dofadr"))
+        turned = (math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2))
+        self._data.qpos[place : place + 7] = (*at, *turned)
+        self._data.qvel[speed : speed + 6] = 0.0
+        mujoco.mj_forward(self._model, self._data)
 
     def _begin_period(self) -> None:
         period = self.config.simulation.control_period_s
@@ -246,7 +269,7 @@ class World:
         lost = self._faults.lost("imu")
         angles = [float(self._data.qpos[self._model.jnt_qposadr[self._joints[w]]]) for w in _WHEELS]
         self._odometer.update(angles[0], angles[1], None if lost else turning, period)
-        self._battery.update(self._motor_power_w(), self._on_dock(), period)
+        self._battery.update(self._motor_power_w(), self.on_dock(), period)
         self._power(self._battery.percentage > 0.0)
         self._speed_mps = self.truth.robot_velocity()[0]
 
@@ -259,14 +282,6 @@ class World:
             loss = c.wheel_loss_w_per_nm2 if name in _WHEELS else c.arm_loss_w_per_nm2
             total += max(0.0, torque * speed) / c.drive_efficiency + loss * torque * torque
         return total
-
-    def _on_dock(self) -> bool:
-        x, y, yaw = self.truth.robot_pose()
-        dx, dy, dyaw = pose_rad(self.scene.dock.docked)
-        ahead = (x - dx) * math.cos(dyaw) + (y - dy) * math.sin(dyaw)
-        aside = -(x - dx) * math.sin(dyaw) + (y - dy) * math.cos(dyaw)
-        turn = math.remainder(yaw - dyaw, 2 * math.pi)
-        return abs(ahead) < _DOCK_GAP_M and abs(aside) < _DOCK_SIDE_M and abs(turn) < _DOCK_TURN_RAD
 
     def _power(self, on: bool) -> None:
         # A flat battery leaves the motors without torque.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from anima_sim.scene import load_scene
 from anima_sim.world import World
@@ -11,8 +12,8 @@ from anima_sim.world import World
 def bench_speed(duration_s: float = 10.0, seed: int = 0) -> dict[str, float]:
     """Simulated seconds per second of wall clock while driving and moving the arm, alone and with sensors.
 
-    Keys: `real_time_factor` (scan at 10 Hz, no cameras), `real_time_factor_with_camera` (and RGB-D of the mast at 10 Hz),
-    `scan_ms`, `rgbd_ms`.
+    Keys: `real_time_factor` (scan at 10 Hz, no cameras), `real_time_factor_with_camera` (and RGB-D of the mast at
+    10 Hz), `scan_ms`, `rgbd_ms`.
     """
     world = World(load_scene("flat"), seed=seed)
     world.camera("mast")  # the first picture makes the graphics context
@@ -43,8 +44,7 @@ def _run(world: World, duration_s: float, camera: bool) -> float:
     return time.perf_counter() - start
 
 
-def _each(act: object, times: int = 20) -> float:
-    assert callable(act)
+def _each(act: Callable[[], object], times: int = 20) -> float:
     start = time.perf_counter()
     for _ in range(times):
         act()
