@@ -143,7 +143,8 @@ class GridNavigator:
         if goal.heading_tolerance_rad is not None and off_rad > goal.heading_tolerance_rad:
             self._follower.stage = Stage.ALIGN
             return self._moving(Status.DRIVING, (0.0, 0.0), "turning to the goal's heading")
-        detail = f"{off_m * 100:.1f} cm and {math.degrees(off_rad):.1f} degrees off the goal"
+        turned = "" if goal.heading_tolerance_rad is None else f" and {math.degrees(off_rad):.1f} degrees"
+        detail = f"{off_m * 100:.1f} cm{turned} off the goal"
         if off_m > 2 * goal.position_tolerance_m:
             return Navigation(Status.STALLED, detail=f"came to rest {detail}")
         return Navigation(Status.ARRIVED, detail=detail)
