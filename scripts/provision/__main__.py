@@ -8,14 +8,14 @@ import sys
 import time
 from pathlib import Path
 
-from provision import steps
+from provision import launch_check, steps
 from provision.progress import CommandFailed, Progress, SetupError
 
 
 def set_up(root: Path, *, rebuild_workspace: bool) -> None:
     """Do every step that is not done yet. Raises SetupError at the first that fails."""
     place = steps.Place.find(root)
-    progress = Progress(root / ".setup" / "logs", total=7)
+    progress = Progress(root / ".setup" / "logs", total=8)
     started_s = time.monotonic()
     done = place.venv / "anima-setup-done"
     steps.debian_packages(place, progress)
@@ -24,6 +24,7 @@ def set_up(root: Path, *, rebuild_workspace: bool) -> None:
     steps.llama_cpp(place, progress)
     steps.project(place, progress)
     steps.ros_workspace(place, progress, force=rebuild_workspace)
+    launch_check.launch_checker(place, progress)
     steps.models(place, progress)
     done.touch()
     print(f"Set up in {time.monotonic() - started_s:.0f} s. What is there and what is not: ./anima doctor")

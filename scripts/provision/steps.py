@@ -216,6 +216,9 @@ def workspace_inputs(place: Place) -> str:
             parts.append(str(path.relative_to(source)))
             if path.suffix != ".py" or path.name == "setup.py":
                 parts.append(path)
+    for name in ("launch", "config"):  # linked into the install tree by anima_bringup
+        linked = sorted(path for path in (place.root / name).rglob("*.*") if path.suffix != ".pyc")
+        parts += [str(path.relative_to(place.root)) for path in linked]
     return fingerprint(parts)
 
 

@@ -5,24 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, cast
 
 from anima import topics as t
 from anima.config import Settings
 from anima.runtime.component import Component
+from anima.runtime.processes import Process as Process
 
 AnyTopic = t.Topic[Any]
-
-
-class Process(Enum):
-    """The operating-system processes that the nodes live in, in order of start."""
-
-    BODY = "body"
-    REFLEX = "reflex"
-    PERCEPTION = "perception"
-    BRAIN = "brain"
-    PLANNER = "planner"
 
 
 @dataclass(frozen=True)

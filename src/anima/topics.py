@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
+from anima.runtime.processes import Process
 from anima.types import mind, std
 from anima.types.base import Msg
 
@@ -92,6 +93,5 @@ SKILL_FEEDBACK = Topic("skill_feedback", mind.SkillFeedback, Qos.EVENT)
 OUTCOME = Topic("outcome", mind.Outcome, Qos.EVENT)
 
 HEARTBEATS = {
-    process: Topic(f"heartbeat/{process}", mind.Heartbeat, Qos.SENSOR)
-    for process in ("body", "reflex", "perception", "planner", "brain")
+    process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process
 }

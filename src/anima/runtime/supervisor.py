@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anima.brain import Process
+from anima.runtime.processes import Process
 
 _PR_SET_PDEATHSIG = 1
 _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))

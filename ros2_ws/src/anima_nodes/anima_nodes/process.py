@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -17,8 +18,9 @@ from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
 
 from anima import topics as t
-from anima.brain import Process, rows_of
+from anima.brain import rows_of
 from anima.config import ConfigError, load_settings
+from anima.runtime.processes import Process
 from anima.types.base import Header
 from anima.types.mind import Heartbeat
 
@@ -88,17 +90,24 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="process", description=__doc__)
     parser.add_argument("--process", required=True, choices=[process.value for process in Process])
     parser.add_argument(
+        "--settings", default="", metavar="FILE", help="the settings file; empty or absent: config/anima.yaml"
+    )
+    parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE",
-        help="override a setting, e.g. --set seed=3 --set llm.threads=1 (values are JSON or text)",
+        help="override a setting, e.g. --set seed=3 --set llm.threads=1 (values are JSON or text; empty: no override)",
     )
     return parser.parse_args(arguments)
 
 
 def overrides(pairs: list[str]) -> dict[str, Any]:
-    """`key=value` texts as settings; a value that is JSON counts as such."""
+    """`key=value` texts as settings; a value that is JSON counts as such, an empty one overrides nothing."""
     result: dict[str, Any] = {}
     for pair in pairs:
-        key, _, value = pair.partition("=")
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise ConfigError(f"--set {pair}: write it as KEY=VALUE, e.g. --set seed=3")
+        if not value:
+            continue
         try:
             result[key] = json.loads(value)
         except ValueError:
@@ -111,7 +120,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parse(remove_ros_args(argv if argv is not None else sys.argv)[1:])
     process = Process(arguments.process)
     try:
-        settings = load_settings(overrides(arguments.set))
+        settings = load_settings(overrides(arguments.set), Path(arguments.settings) if arguments.settings else None)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2

@@ -9,9 +9,9 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 
 from anima import topics as t
-from anima.brain import Process
 from anima.config import Settings
 from anima.runtime.pacing import Pacer
+from anima.runtime.processes import Process
 
 from .process import TICK_S, ProcessNode
 from .region_node import PROFILES, ros_class

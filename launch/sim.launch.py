@@ -1,0 +1,61 @@
+"""Anima in the simulator: one process of nodes per line of the brain table, on the simulator's clock.
+
+`ros2 launch anima_bringup sim.launch.py seed:=3`. An argument that is left empty keeps what the settings file says.
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, SetEnvironmentVariable
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from anima.runtime.processes import Process
+
+# Launch argument -> the setting that it overrides.
+SETTINGS = {"robot": "robot", "sim": "sim", "seed": "seed", "speed": "speed", "llm": "llm.model"}
+
+
+def generate_launch_description():
+    """Five processes, none of them restarted: after a death the reflexes hold the robot still."""
+    settings = [["--settings=", LaunchConfiguration("params_file")]]
+    for argument, setting in SETTINGS.items():
+        settings += ["--set", [f"{setting}=", LaunchConfiguration(argument)]]
+    return LaunchDescription([
+        DeclareLaunchArgument("robot", default_value="", description="The robot: a file of config/robots"),
+        DeclareLaunchArgument("sim", default_value="mujoco", description="The simulator", choices=["mujoco"]),
+        DeclareLaunchArgument("seed", default_value="", description="Where things lie, and the simulator's noise"),
+        DeclareLaunchArgument(
+            "speed", default_value="", description="How much faster than the wall clock time may run as the body moves"
+        ),
+        DeclareLaunchArgument(
+            "llm", default_value="", description="The planner's model: a name of models/manifest.yaml or a GGUF file"
+        ),
+        DeclareLaunchArgument(
+            "params_file", default_value="", description="A settings file in place of config/anima.yaml"
+        ),
+        DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes and topics"),
+        DeclareLaunchArgument(
+            "use_sim_time", default_value="true", description="Take time from /clock, which the simulator publishes"
+        ),
+        DeclareLaunchArgument(
+            "log_level", default_value="info", description="From which severity on messages are printed",
+            choices=["debug", "info", "warn", "error", "fatal"],
+        ),
+        # Without the check a field of the wrong type is sent as garbage instead of raising.
+        SetEnvironmentVariable("ROS_PYTHON_CHECK_FIELDS", "1"),
+        *(
+            # No name: it would rename every node of the process.
+            Node(
+                package="anima_nodes",
+                executable="process",
+                namespace=LaunchConfiguration("namespace"),
+                output="screen",
+                arguments=["--process", process.value, *settings],
+                ros_arguments=["--log-level", LaunchConfiguration("log_level")],
+                parameters=[
+                    {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
+                ],
+            )
+            for process in Process
+        ),
+    ])

@@ -1,0 +1,13 @@
+"""The operating-system processes of the graph. Standard library only: launch files read it with ROS 2's own Python."""
+
+from enum import Enum
+
+
+class Process(Enum):
+    """The operating-system processes that the nodes live in, in order of start."""
+
+    BODY = "body"
+    REFLEX = "reflex"
+    PERCEPTION = "perception"
+    BRAIN = "brain"
+    PLANNER = "planner"
