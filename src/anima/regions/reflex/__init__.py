@@ -1,0 +1,1 @@
+"""The parts of the reflex kernel: who may command, what the sensors forbid, how fast, and what is reported."""
