@@ -118,6 +118,13 @@ class ArmPlanner:
             waypoints.append(raised)
         return waypoints
 
+    def step_aside(self, start: Joints, distance_m: float) -> list[Joints]:
+        """Postures that take the fixed finger off what stands between the open jaws; empty where that can't be done."""
+        tool = self.arm.tool(start)
+        along = np.array([tool.closing[0], tool.closing[1], 0.0]) * distance_m
+        found = self._solve_near(ToolTarget(tool.position + along, self.arm.pitch(start), roll=float(start[4])), start)
+        return [] if found is None else [found]
+
     def _grasp_targets(self, thing: Thing, pitch: float) -> Iterator[ToolTarget]:
         radial = math.atan2(thing.centre[1] - self.arm.shoulder[1], thing.centre[0] - self.arm.shoulder[0])
         for heading, width in _closings(thing, radial):

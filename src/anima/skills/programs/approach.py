@@ -1,0 +1,125 @@
+"""`approach`: drive to where a thing on a surface can be grasped."""
+
+from __future__ import annotations
+
+import math
+
+from anima.body.navigation.navigator import Goal
+from anima.body.places import Surface
+from anima.body.pose import Pose2D
+from anima.failure import Failure
+from anima.skills.arguments import OfObject
+from anima.skills.arm_motion import Hand, hand_of, holds_something, move_arm
+from anima.skills.driving import drive_to
+from anima.skills.program import Body, Failed, Program, Steps
+from anima.skills.tabletop import (
+    STANDOFF_M,
+    Edge,
+    Sighting,
+    back_off,
+    creep,
+    edges,
+    obstacles,
+    sight,
+    stop_distance,
+)
+from anima.types.mind import ObjectState
+from anima.world.affordances import REACH_M, in_reach
+from anima.world.predicates import find_object
+
+# How far behind an edge the arm still reaches from the closest stop, and how far aside from the robot's middle line.
+_DEEPEST_M = 0.20
+_ASIDE_M = 0.12
+_CORNER_M = 0.20  # the base stands this far inside the ends of an edge where it can
+
+
+def run(arguments: OfObject, body: Body) -> Program:
+    """Drive before the surface, look, and creep up until the thing is within the arm's best reach."""
+    name = arguments.object
+    hand = hand_of(body.settings)
+    thing, surface = known_thing(body, name)
+    words = name.replace("_", " ")
+    if in_reach(body.senses.known_world(), thing) and _faces(body, surface, thing):
+        return f"the {words} is already within reach"
+    yield from stow(body, hand, surface, "folding the arm")
+    last: Failed | None = None
+    for edge, stand in _stands(body, surface, (thing.position.x, thing.position.y), words):
+        try:
+            yield from drive_to(body, Goal(stand), f"driving to the {words}")
+        except Failed as failed:
+            if failed.failure is not Failure.PATH_BLOCKED:
+                raise
+            last = failed
+            continue
+        seen = yield from sight(body, hand, name, surface, f"looking at the {words}")
+        if seen is None:
+            yield from stow(body, hand, surface, "folding the arm")
+            there = surface.name.replace("_", " ")
+            raise Failed(Failure.PERCEPTION_MISS, f"the {words} is not to be seen on the {there} any more")
+        return (yield from _close_in(body, hand, edge, seen, words))
+    raise last or Failed(Failure.PATH_BLOCKED, f"no free way to where the {words} could be reached")
+
+
+def known_thing(body: Body, name: str) -> tuple[ObjectState, Surface]:
+    """What is known of the thing, and the surface that it lies on; raises `Failed` (precondition_unmet) otherwise."""
+    thing = find_object(body.senses.known_world(), name)
+    if thing is None or thing.status == "absent":
+        raise Failed(Failure.PRECONDITION_UNMET, f"nobody knows where {name} is: look for it first")
+    for surface in body.places.surfaces:
+        if thing.place in (surface.name, surface.holder):
+            return thing, surface
+    raise Failed(Failure.PRECONDITION_UNMET, f"{name} lies on no surface that the arm reaches")
+
+
+def stow(body: Body, hand: Hand, surface: Surface, phase: str) -> Steps[None]:
+    """Fold the arm for driving: tucked when the hand is empty, in the carrying posture when it holds something."""
+    goal = hand.poses.joints("tuck")
+    if holds_something(body, hand):
+        goal = hand.poses.joints("carry")
+        goal[4] = body.senses.joint("wrist_roll")
+    yield from move_arm(body, hand, goal, obstacles(body, surface), phase)
+
+
+def _close_in(body: Body, hand: Hand, edge: Edge, seen: Sighting, words: str) -> Steps[str]:
+    depth, _ = edge.frame.seen(seen.x, seen.y)
+    shoulder = float(hand.planner.arm.shoulder[0])
+    yield from stow(body, hand, edge.surface, "folding the arm")
+    yield from creep(body, edge, stop_distance(depth, shoulder), f"closing in on the {words}")
+    forward, left = body.senses.located().seen(seen.x, seen.y)
+    radius = math.hypot(forward - shoulder, left)
+    if not REACH_M[0] <= radius <= REACH_M[1]:
+        yield from back_off(body, edge, "backing off")
+        raise Failed(Failure.PRECONDITION_UNMET, f"the {words} stays {radius:.2f} m from the shoulder, out of reach")
+    return f"the {words} is {radius:.2f} m from the shoulder, within reach"
+
+
+def _stands(body: Body, surface: Surface, at: tuple[float, float], words: str) -> list[tuple[Edge, Pose2D]]:
+    """The edges from which the arm reaches, and where to stand before each, quickest first."""
+    found: list[tuple[Edge, Pose2D]] = []
+    nearest = math.inf
+    for edge in edges(surface):
+        depth, left = edge.frame.seen(*at)
+        inside = max(0.0, edge.length_m / 2 - _CORNER_M)
+        stand_left = min(max(left, -inside), inside)
+        nearest = min(nearest, depth)
+        if depth <= _DEEPEST_M and abs(stand_left - left) <= _ASIDE_M:
+            found.append((edge, edge.base_at(STANDOFF_M, stand_left)))
+            if abs(stand_left - left) > 0.01:
+                found.append((edge, edge.base_at(STANDOFF_M, left)))
+    if not found:
+        far = f"the {words} lies {nearest:.2f} m behind the nearest edge, out of the arm's reach"
+        raise Failed(Failure.PRECONDITION_UNMET, far)
+    lengths = body.navigator.path_lengths(body.senses.located(), [stand for _, stand in found])
+    order = sorted(range(len(found)), key=lambda index: lengths[index])
+    return [found[index] for index in order]
+
+
+def _faces(body: Body, surface: Surface, thing: ObjectState) -> bool:
+    """Whether the base stands square to an edge from which the thing can be reached."""
+    base = body.senses.located()
+    return any(
+        abs(math.remainder(edge.frame.yaw - base.yaw, 2 * math.pi)) < 0.15
+        and edge.base_distance(base) > 0.2
+        and edge.frame.seen(thing.position.x, thing.position.y)[0] <= _DEEPEST_M
+        for edge in edges(surface)
+    )
