@@ -44,6 +44,8 @@ class Place:
         env["VIRTUAL_ENV"] = str(venv)
         env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
         env.setdefault("CCACHE_DIR", str(cache / "ccache"))
+        # Paths inside the checkout don't count, so that every clone shares what one has compiled.
+        env.update(CCACHE_BASEDIR=str(root), CCACHE_NOHASHDIR="1")
         env.setdefault("COLCON_DEFAULTS_FILE", str(root / "ros2_ws" / "colcon.yaml"))
         if shutil.which("ccache"):
             env.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
