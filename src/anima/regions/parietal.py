@@ -51,15 +51,13 @@ class ParietalAffordance:
         camera = load_robot_file(settings.robot_file).sensors.mast_camera
         self._pinhole = Pinhole.of_camera(camera)
         self._mount = self._model.pose(camera.frame)
-        gripper = load_poses().gripper
-        self._open_rad = gripper.open_rad
-        self._held_above_rad = gripper.held_above_rad
+        self._gripper = load_poses().gripper
         self._start_over()
 
     def _start_over(self) -> None:
         self._where = PoseTracker()
         self._tracker = Tracker(self._tuning.tracks, self._seeing.shape_of)
-        self._hand = Hand(self._tuning.hand, self._held_above_rad)
+        self._hand = Hand(self._tuning.hand, self._gripper.held_above_rad, self._gripper.open_rad)
         self._joints: deque[tuple[float, dict[str, float]]] = deque(maxlen=_JOINTS_KEPT)
         self._pose_stamp_s: float | None = None
         self._looked: dict[str, tuple[float, float]] = {}
@@ -214,7 +212,7 @@ class ParietalAffordance:
         under = self._surface_at(tool[0], tool[1])
         lifted = tool[2] - (under.height_m if under is not None else 0.0) >= self._tuning.hand.lifted_m
         name = f"{detection.colour}_{self._seeing.shape_of.get(detection.colour, detection.shape)}"
-        if self._hand.looked(stamp, name, self._opening_rad, lifted, self._open_rad):
+        if self._hand.looked(stamp, name, self._opening_rad, lifted):
             self._tracker.hold(name, tool, stamp)
             return True
         return False

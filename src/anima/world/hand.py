@@ -26,9 +26,11 @@ class Hand:
     that closes fully or opens has lost it, whatever anybody says.
     """
 
-    def __init__(self, tuning: HandTuning, held_above_rad: float) -> None:
+    def __init__(self, tuning: HandTuning, held_above_rad: float, open_rad: float) -> None:
+        """`held_above_rad` is the least opening with a thing between the pads, `open_rad` the one to let go with."""
         self._tuning = tuning
         self._held_above_rad = held_above_rad
+        self._open_rad = open_rad
         self._grip = Grip()
 
     @property
@@ -43,12 +45,9 @@ class Hand:
         self._grip = Grip(holding=name, opening_rad=opening_rad)
         return True
 
-    def looked(self, stamp: float, name: str, opening_rad: float, lifted: bool, open_rad: float) -> bool:
-        """Something of that name was seen at the tool point; returns whether that settles that it is held.
-
-        `open_rad` is how far the gripper opens to let go: a hand as open as that holds nothing.
-        """
-        closed_on_it = self._held_above_rad < opening_rad < open_rad - self._tuning.open_by_rad
+    def looked(self, stamp: float, name: str, opening_rad: float, lifted: bool) -> bool:
+        """Something of that name was seen at the tool point; returns whether that settles that it is held."""
+        closed_on_it = self._held_above_rad < opening_rad < self._open_rad - self._tuning.open_by_rad / 2
         if self._grip.holding or not (lifted and closed_on_it):
             return False
         recent = [t for t in self._grip.seen_at_s if name == self._grip.seen and stamp - t <= 2.0]
@@ -63,7 +62,9 @@ class Hand:
         grip = self._grip
         if not grip.holding:
             return ""
-        if opening_rad > grip.opening_rad + self._tuning.open_by_rad:
+        # A thick object leaves little way to the open gripper: half of it is enough then.
+        way = min(self._tuning.open_by_rad, (self._open_rad - grip.opening_rad) / 2)
+        if opening_rad > grip.opening_rad + max(way, 0.05):
             self.empty()
             return "opened"
         if opening_rad > self._held_above_rad:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from anima.types.mind import WorldState
 from anima.world.predicates import ROBOT, Predicate, holds
+from anima.world.tracks import GRIPPER
 
 _KEYED = ("objects", "surfaces")
 CHARGE_STEP = 10
@@ -24,14 +25,15 @@ class DiffError(ValueError):
 def facts_of(state: WorldState) -> list[str]:
     """The true predicates of the vocabulary in canonical text, sorted.
 
-    Of `charged(n)` only the highest full ten is listed: the others follow from it, and would change all the time.
+    Of `charged(n)` only the highest full ten is listed: the others follow from it, and would change all the time. That
+    a held object is at the gripper is said by `holding`.
     """
     candidates = [Predicate("docked"), Predicate("hand_empty")]
     candidates += [Predicate("at", (ROBOT, place)) for place in {state.place, state.room} if place]
     candidates += [Predicate("holding", (state.holding,))] if state.holding else []
     for thing in state.objects:
         candidates.append(Predicate("seen", (thing.name,)))
-        if thing.place:
+        if thing.place and thing.place != GRIPPER:
             candidates.append(Predicate("at", (thing.name, thing.place)))
     charge = min(100, int(state.battery * 100 + 1e-6)) // CHARGE_STEP * CHARGE_STEP
     candidates.append(Predicate("charged", (str(charge),)))
@@ -42,7 +44,7 @@ def means_the_same(old: WorldState, new: WorldState) -> bool:
     """Whether no decision could depend on the difference of the two; noise in poses and coverage makes none."""
     if _meaning(old) != _meaning(new):
         return False
-    was = {thing.name: thing.position for thing in old.objects if thing.place != "gripper"}
+    was = {thing.name: thing.position for thing in old.objects if thing.place != GRIPPER}
     return all(
         math.dist((was[thing.name].x, was[thing.name].y), (thing.position.x, thing.position.y)) < MOVED_M
         for thing in new.objects
