@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +31,17 @@ class Death:
 
 
 def commands(
-    overrides: Mapping[str, str], processes: Sequence[Process] = tuple(Process), use_sim_time: bool = True
+    overrides: Mapping[str, str],
+    processes: Sequence[Process] = tuple(Process),
+    use_sim_time: bool = True,
+    settings_file: str = "",
 ) -> dict[str, list[str]]:
-    """The command of each process, from the brain table; `overrides` are settings as ``{"seed": "3"}``."""
-    settings = [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
+    """The command of each process, in order of start.
+
+    `overrides` are settings as ``{"seed": "3"}``, put on top of those in `settings_file` (empty: `config/anima.yaml`).
+    """
+    settings = ["--settings", settings_file] if settings_file else []
+    settings += [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
     ros = ["--ros-args", "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
     return {
         process.value: [sys.executable, "-m", "anima_nodes.process", "--process", process.value, *settings, *ros]
@@ -60,14 +66,21 @@ class Supervisor:
 
     def __enter__(self) -> Supervisor:
         self._folder.mkdir(parents=True, exist_ok=True)
-        for name, command in self._commands.items():
-            with self.log(name).open("wb") as log:
-                self._children[name] = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                    start_new_session=True, preexec_fn=_die_with_parent,
-                    env={**os.environ, "PYTHONUNBUFFERED": "1"},
-                )
+        try:
+            for name, command in self._commands.items():
+                self._start(name, command)
+        except OSError:
+            self.stop()
+            raise
         return self
+
+    def _start(self, name: str, command: Sequence[str]) -> None:
+        with self.log(name).open("wb") as log:
+            self._children[name] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True, preexec_fn=_die_with_parent,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -91,15 +104,22 @@ class Supervisor:
         return ended
 
     def stop(self) -> dict[str, int]:
-        """Stop every process, the last started first; ask, then insist. Returns the exit codes."""
-        running = [child for child in reversed(self._children.values()) if child.poll() is None]
+        """Stop every process, the last started first, so that the reflexes outlive what commands them.
+
+        Each is asked, then told, then killed. Returns the exit codes.
+        """
+        for name, child in reversed(self._children.items()):
+            if child.poll() is None:
+                self._reported.add(name)
+                self._end(child)
+        return {name: child.wait() for name, child in self._children.items()}
+
+    @staticmethod
+    def _end(child: subprocess.Popen[bytes]) -> None:
         for number, patience_s in _ESCALATION:
-            for child in running:
-                if child.poll() is None:
-                    child.send_signal(number)
-            until = time.monotonic() + patience_s
-            while any(child.poll() is None for child in running) and time.monotonic() < until:
-                time.sleep(0.02)
-            if all(child.poll() is not None for child in running):
-                break
-        return {name: child.poll() or 0 for name, child in self._children.items()}
+            child.send_signal(number)
+            try:
+                child.wait(patience_s)
+                return
+            except subprocess.TimeoutExpired:
+                continue

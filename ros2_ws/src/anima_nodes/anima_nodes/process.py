@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -125,10 +126,9 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if process is Process.REFLEX and hasattr(os, "nice"):
-        try:
+        # Without the right to be first it still runs, and the body's own time-out stands behind it.
+        with contextlib.suppress(PermissionError):
             os.nice(-10)
-        except PermissionError:
-            pass  # without the right to be first it still runs, and the body's own time-out stands behind it
     rclpy.init(args=argv)
     executor = EventsExecutor()
     nodes = [NODES.get(row.node, RegionNode)(row, settings) for row in rows_of(process)]

@@ -1,0 +1,158 @@
+"""The supervisor starts the processes of a graph, tells who died, and leaves nothing running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from anima.runtime import supervisor
+from anima.runtime.processes import Process
+from anima.runtime.supervisor import Supervisor, commands
+
+WAIT = "import time\nprint('up', flush=True)\ntime.sleep(60)"
+POLITE = (
+    "import signal, sys, time\n"
+    "def bye(*_):\n    open(sys.argv[1], 'a').write(sys.argv[2] + '\\n')\n    sys.exit(0)\n"
+    "signal.signal(signal.SIGINT, bye)\nprint('up', flush=True)\ntime.sleep(60)"
+)
+STUBBORN = (
+    "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)"
+)
+
+
+def python(code: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", code, *arguments]
+
+
+def until(true: Callable[[], bool], patience_s: float = 20.0) -> bool:
+    """Whether it becomes true before patience ends."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.01)
+    return true()
+
+
+def wait_up(running: Supervisor, *names: str) -> None:
+    for name in names:
+        assert until(lambda name=name: "up" in running.log(name).read_text()), running.log(name).read_text()
+
+
+def runs(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+def test_leaving_stops_every_process(tmp_path: Path) -> None:
+    with Supervisor({"a": python(WAIT), "b": python(WAIT)}, tmp_path) as running:
+        wait_up(running, "a", "b")
+        pids = [running.pid("a"), running.pid("b")]
+        assert all(map(runs, pids))
+        assert running.deaths() == []
+    assert not any(map(runs, pids))
+
+
+def test_what_a_process_prints_is_in_its_log(tmp_path: Path) -> None:
+    code = "import sys\nprint('to out')\nprint('to err', file=sys.stderr)"
+    with Supervisor({"a": python(code)}, tmp_path / "deep" / "logs") as running:
+        assert until(lambda: bool(running.deaths()))
+        assert set(running.log("a").read_text().splitlines()) == {"to out", "to err"}
+
+
+def test_a_killed_process_is_reported_once_with_its_name_and_log(tmp_path: Path) -> None:
+    with Supervisor({"brain": python(WAIT), "planner": python(WAIT)}, tmp_path) as running:
+        os.kill(running.pid("brain"), signal.SIGKILL)
+        reports = []
+        assert until(lambda: bool(reports.extend(running.deaths()) or reports))
+        assert running.deaths() == []
+    (death,) = reports
+    assert death.process == "brain"
+    assert "brain" in str(death)
+    assert "SIGKILL" in str(death)
+    assert str(running.log("brain")) in str(death)
+
+
+def test_a_process_that_ends_by_itself_is_reported_with_its_exit_code(tmp_path: Path) -> None:
+    with Supervisor({"a": python("import sys; sys.exit(3)")}, tmp_path) as running:
+        reports = []
+        assert until(lambda: bool(reports.extend(running.deaths()) or reports))
+    assert "exited with 3" in str(reports[0])
+
+
+def test_processes_stop_in_reverse_order_each_after_the_other_is_gone(tmp_path: Path) -> None:
+    order = tmp_path / "order"
+    names = ["body", "reflex", "brain", "planner"]
+    with Supervisor({name: python(POLITE, str(order), name) for name in names}, tmp_path) as running:
+        wait_up(running, *names)
+        assert running.stop() == dict.fromkeys(names, 0)
+    assert order.read_text().split() == names[::-1]
+
+
+def test_stopping_is_no_death(tmp_path: Path) -> None:
+    with Supervisor({"a": python(WAIT)}, tmp_path) as running:
+        wait_up(running, "a")
+        running.stop()
+        assert running.deaths() == []
+
+
+def test_a_process_that_ignores_interrupt_and_terminate_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = tuple((number, 0.2) for number, _ in supervisor._ESCALATION)
+    monkeypatch.setattr(supervisor, "_ESCALATION", quick)
+    with Supervisor({"stubborn": python(STUBBORN), "good": python(WAIT)}, tmp_path) as running:
+        wait_up(running, "stubborn", "good")
+        codes = running.stop()
+    assert codes["stubborn"] == -signal.SIGKILL
+
+
+def test_the_exit_code_of_a_process_that_died_before_is_kept(tmp_path: Path) -> None:
+    with Supervisor({"a": python("import sys; sys.exit(5)")}, tmp_path) as running:
+        assert until(lambda: bool(running.deaths()))
+        assert running.stop() == {"a": 5}
+
+
+def test_when_one_process_cannot_start_the_others_are_stopped(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    code = f"import os, time\nopen({str(pid_file)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    graph = Supervisor({"a": python(code), "b": [str(tmp_path / "no-such-program")]}, tmp_path)
+    with pytest.raises(FileNotFoundError, match="no-such-program"), graph:
+        pass
+    assert not runs(graph.pid("a"))
+
+
+def test_processes_die_when_their_supervisor_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom anima.runtime.supervisor import Supervisor\n"
+        "child = [sys.executable, '-c', 'import time; time.sleep(60)']\n"
+        "with Supervisor({'a': child, 'b': child}, Path(sys.argv[1])) as running:\n"
+        "    print(running.pid('a'), running.pid('b'), flush=True)\n    time.sleep(60)"
+    )
+    with subprocess.Popen(python(code, str(tmp_path)), stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        pids = [int(word) for word in owner.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(map(runs, pids))
+        owner.kill()
+    assert until(lambda: not any(map(runs, pids)))
+
+
+def test_each_process_of_the_brain_has_one_command_with_the_same_settings() -> None:
+    found = commands({"seed": "3", "llm.threads": "1"}, settings_file="mine.yaml")
+    assert list(found) == [process.value for process in Process]
+    for name, command in found.items():
+        assert command[command.index("--process") + 1] == name
+        assert command[command.index("--settings") + 1] == "mine.yaml"
+        assert [command[i + 1] for i, word in enumerate(command) if word == "--set"] == ["seed=3", "llm.threads=1"]
+        assert command[-3:] == ["--ros-args", "-p", "use_sim_time:=true"]
