@@ -16,6 +16,7 @@ from anima.types.base import Header, Time
 from anima_sim.mapping import occupancy
 from anima_sim.scene import load_scene
 
+_SAME_TIME_S = 0.011  # half a control period: odometry of the same moment
 _COVARIANCE = np.diag([1e-4, 1e-4, 0.0, 0.0, 0.0, 1e-4]).ravel()
 
 
@@ -34,7 +35,10 @@ class SimulatorLocalization:
         if not self._map_sent:
             out.append(t.MAP.of(self._map(now)))
             self._map_sent = True
-        self._odometry.extend(inbox.new(t.ODOM))
+        for odometry in inbox.new(t.ODOM):
+            if self._odometry and odometry.header.stamp.seconds < self._odometry[-1].header.stamp.seconds:
+                self._odometry.clear()  # time jumped back: another run of the simulator
+            self._odometry.append(odometry)
         truths = inbox.new(t.GROUND_TRUTH)
         if not truths:
             return out
@@ -43,7 +47,7 @@ class SimulatorLocalization:
         out.append(t.POSE.of(std.PoseWithCovarianceStamped(header=truth.header, pose=estimate)))
         stamp = truth.header.stamp.seconds
         nearest = min(self._odometry, key=lambda o: abs(o.header.stamp.seconds - stamp), default=None)
-        if nearest is not None:
+        if nearest is not None and abs(nearest.header.stamp.seconds - stamp) <= _SAME_TIME_S:
             out.append(t.TF.of(std.TFMessage(transforms=[_map_to_odom(truth.header, truth.robot, nearest.pose.pose)])))
         at = truth.robot.position
         self._last = f"the simulator says that the robot is at ({at.x:.2f}, {at.y:.2f})"
