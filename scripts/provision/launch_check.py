@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
+from pathlib import Path
 
 from provision.progress import Progress, Stamp, fingerprint
 from provision.steps import Place
@@ -28,7 +29,7 @@ def launch_checker(place: Place, progress: Progress) -> None:
         return
     shutil.rmtree(folder, ignore_errors=True)
     options = ["--no-deps", "--only-binary=:all:", "--implementation", "cp", "--python-version", "3.10"]
-    install = [place.python, "-m", "pip", "install", "--target", folder, *options, "-r", wanted]
+    install: list[str | Path] = [place.python, "-m", "pip", "install", "--target", folder, *options, "-r", wanted]
     progress.run(install, env=place.environment)
     stamp.write(inputs)
     progress.end("unpacked")

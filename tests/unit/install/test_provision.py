@@ -12,7 +12,7 @@ import pytest
 from provision import llama_wheel, ros_wheels
 from provision.progress import CommandFailed, Progress, SetupError, Stamp, fingerprint
 from provision.ros import environment_script, installed_distribution
-from provision.steps import Place, read_list, workspace_inputs
+from provision.steps import Place, merged, read_list, workspace_inputs
 
 ROOT = Path(__file__).parents[3]
 
@@ -113,7 +113,9 @@ def _checkout(tmp_path: Path) -> tuple[Place, Path]:
     package.mkdir(parents=True)
     (package / "setup.py").write_text("# one", encoding="utf-8")
     (package / "node.py").write_text("# one", encoding="utf-8")
-    (tmp_path / "ros2_ws" / "colcon.yaml").touch()
+    (tmp_path / "requirements").mkdir()
+    for name in ("ros2_ws/colcon.yaml", "requirements/ros-wheels.txt", "requirements/constraints.txt"):
+        (tmp_path / name).touch()
     return Place(tmp_path, tmp_path / "cache", None, {}), package
 
 
@@ -137,6 +139,13 @@ def test_every_requirement_is_pinned_to_one_version() -> None:
     for path in sorted((ROOT / "requirements").glob("*.txt")):
         loose = [line for line in read_list(path) if "==" not in line and not line.startswith("setuptools")]
         assert loose == [], path.name
+
+
+def test_over_a_ros_built_for_numpy_1_the_fitting_versions_take_the_place_of_the_newer() -> None:
+    base = ["numpy==2.4.6", "PyYAML==6.0.4", "Pin==4.1.0"]
+    assert merged(base, ["numpy==1.26.4", "pin==2.7.0"]) == ["PyYAML==6.0.4", "numpy==1.26.4", "pin==2.7.0"]
+    replaced = {line.partition("==")[0] for line in read_list(ROOT / "requirements" / "numpy1.txt")}
+    assert replaced <= {line.partition("==")[0] for line in read_list(ROOT / "requirements" / "base.txt")}
 
 
 def test_the_command_without_a_set_up_says_what_to_run(tmp_path: Path) -> None:
