@@ -6,6 +6,8 @@ SHELL := /bin/bash
 ERRAND ?=
 SEED ?= 1
 SIM ?= mujoco
+# Through the environment, so that an apostrophe or a quote in an order stays what it is.
+export ERRAND SEED SIM
 # Extra arguments of pytest, e.g. make test ARGS="-k reflex"
 ARGS ?=
 
@@ -16,7 +18,7 @@ setup: ## install everything (quick when nothing changed)
 	@scripts/setup
 
 demo: setup ## start the robot; ERRAND="bring the red cube to the kitchen table" SEED=3 runs one errand
-	@./anima demo --sim "$(SIM)" --seed "$(SEED)" $(if $(ERRAND),--errand "$(ERRAND)")
+	@./anima demo --sim "$$SIM" --seed "$$SEED" $${ERRAND:+--errand "$$ERRAND"}
 
 test: setup ## lint, type check and all tests; ARGS="-k reflex" goes to pytest
 	@scripts/check $(ARGS)
