@@ -56,6 +56,7 @@ class Skill:
 
 _MOVE = frozenset({Resource.BASE})
 _MANIPULATE = frozenset({Resource.BASE, Resource.ARM, Resource.GRIPPER})
+_GIVE = _MANIPULATE | {Resource.VOICE}  # what is handed over is announced
 
 
 def _skill(
@@ -77,7 +78,7 @@ SKILLS: dict[str, Skill] = {
         _skill("approach", OfObject, _MANIPULATE, 120, affordances.approach, "drive to where it can be grasped"),
         _skill("pick", OfObject, _MANIPULATE, 90, affordances.pick, "grasp an object within reach"),
         _skill("place", ObjectOnto, _MANIPULATE, 90, affordances.place, "put the held object on a surface"),
-        _skill("hand_over", OfObject, _MANIPULATE, 90, affordances.hand_over, "give the held object to the person"),
+        _skill("hand_over", OfObject, _GIVE, 90, affordances.hand_over, "give the held object to the person"),
         _skill("dock", NoArguments, _MOVE, 120, affordances.dock, "drive to the dock and charge"),
         _skill("undock", NoArguments, _MOVE, 30, affordances.undock, "leave the dock"),
         _skill("say", Say, frozenset({Resource.VOICE}), 20, affordances.say, "speak to the person"),
