@@ -38,12 +38,14 @@ class Battery:
     def update(self, load_w: float, on_dock: bool, period_s: float) -> None:
         """Adds one period with `load_w` drawn by motors (the electronics come on top)."""
         c = self._config
-        charge_w = 0.0
         if on_dock:
-            charge_w = c.charger_w * min(1.0, max(0.05, (1.0 - self.percentage) / (1.0 - _TAPER_ABOVE)))
-        net_w = charge_w - c.electronics_w - load_w
-        if on_dock and self.percentage >= 1.0:
-            net_w = max(net_w, 0.0)  # the charger carries the load once the cells are full
+            # The charger carries the electronics and tapers what goes into the cells as they fill.
+            taper = min(1.0, max(0.05, (1.0 - self.percentage) / (1.0 - _TAPER_ABOVE)))
+            net_w = c.charger_w * taper - load_w
+            if self.percentage >= 1.0:
+                net_w = 0.0
+        else:
+            net_w = -c.electronics_w - load_w
         self.percentage += self._scale * net_w * period_s / (c.capacity_wh * 3600.0)
         self.percentage = min(1.0, max(0.0, self.percentage))
         self._state = self._reading(net_w, on_dock)

@@ -14,7 +14,7 @@ from anima_sim.faults import WHEELS, Fault
 from anima_sim.mjcf_scene import OBSTACLE_HALF_M, OBSTACLE_STORE_M, OBSTACLES
 from anima_sim.scene import Scene
 
-_LOCKED_NM = 60.0
+_LOCKED_NMS = 5000.0
 _ICE = 0.03
 _AHEAD_M = 0.7
 _LET_GO_RAD = 0.9
@@ -35,7 +35,7 @@ class FaultBox:
         self._model, self._data, self._scene = model, data, scene
         self._reach = config.base.footprint_m.front
         self._active: list[_Active] = []
-        self._friction = model.dof_frictionloss.copy()
+        self._damping = model.dof_damping.copy()
         self._grip = model.geom_friction.copy()
         self._priority = model.geom_priority.copy()
 
@@ -88,12 +88,12 @@ class FaultBox:
         self._apply()
 
     def _apply(self) -> None:
-        self._model.dof_frictionloss[:] = self._friction
+        self._model.dof_damping[:] = self._damping
         self._model.geom_friction[:] = self._grip
         self._model.geom_priority[:] = self._priority
         for fault in self.faults:
             if fault.kind == "stalled_wheel":
-                self._model.dof_frictionloss[self._model.joint(f"{fault.target}_joint").dofadr[0]] = _LOCKED_NM
+                self._model.dof_damping[self._model.joint(f"{fault.target}_joint").dofadr[0]] = _LOCKED_NMS
             if fault.kind == "slip":
                 for wheel in WHEELS if fault.target == "both" else (fault.target,):
                     tyre = self._model.geom(wheel.replace("wheel", "tyre")).id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ class Studio:
         self._model = model
         self._plain: dict[tuple[int, int], Any] = {}
         self._pretty: dict[tuple[int, int], Any] = {}
+        # Contexts that outlive the interpreter's modules complain; this runs before those are gone.
+        self._free = weakref.finalize(self, _close, self._plain, self._pretty)
 
     def rgbd(self, data: Any, camera: str, width: int, height: int) -> tuple[Image, npt.NDArray[np.float32]]:
         """Clean colour (height, width, 3) and depth along the optical axis (height, width) in metres."""
@@ -52,9 +55,7 @@ class Studio:
 
     def close(self) -> None:
         """Frees the contexts."""
-        for renderer in [*self._plain.values(), *self._pretty.values()]:
-            renderer.close()
-        self._plain, self._pretty = {}, {}
+        _close(self._plain, self._pretty)
 
     def _behind(self, data: Any) -> Any:
         base = self._model.body("base_link").id
@@ -73,3 +74,9 @@ class Studio:
         flags[mujoco.mjtRndFlag.mjRND_SHADOW] = shadows
         flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         flags[mujoco.mjtRndFlag.mjRND_HAZE] = False
+
+
+def _close(*shelves: dict[tuple[int, int], Any]) -> None:
+    for shelf in shelves:
+        while shelf:
+            shelf.popitem()[1].close()

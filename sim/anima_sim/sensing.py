@@ -14,10 +14,9 @@ from anima_sim.config import CameraConfig, CameraNoise, CliffConfig, LidarConfig
 from anima_sim.mjcf_robot import TOUCHED_GROUP
 
 Floats = npt.NDArray[np.float32]
-# Beams meet the world (group 0) and the robot's own collision shapes; not its paint or the floor's.
+# Beams meet the world (group 0), not the floor's paint; the mask is made of the robot's collision shapes.
 _WORLD = np.array([1, 0, 0, 0, 0, 0], np.uint8)
 _OWN = np.array([1 if g == TOUCHED_GROUP else 0 for g in range(6)], np.uint8)
-_ALL = _WORLD | _OWN
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,7 @@ class Lidar:
     """A flat 360° scanner. Beam i points at i · 360°/beams, counted from the robot's x axis to the left.
 
     Ranges follow REP 117: `+inf` nothing within reach, `-inf` nearer than `range_min_m`, and `NaN` for the beams that
-    the robot's own mast and portal always stand in (as a driver's angular mask does). The arm isn't masked: when it
-    hangs into the plane, it is seen.
+    the robot's own mast and portal always stand in (as a driver's angular mask does). The arm stays above the plane.
     """
 
     def __init__(self, model: Any, config: LidarConfig, rng: np.random.Generator) -> None:
@@ -65,13 +63,13 @@ class Lidar:
         self._masked: npt.NDArray[np.bool_] | None = None
 
     def mask_own_body(self, data: Any) -> None:
-        """Finds the beams that end on the rigid body. Call once, with the arm out of the plane."""
+        """Finds the beams that end on the robot itself."""
         self._masked = self._cast(data, _OWN) >= 0.0
 
     def read(self, data: Any) -> Floats:
         """Ranges in metres, shape (beams,), float32."""
         c = self._config
-        true = self._cast(data, _ALL)
+        true = self._cast(data, _WORLD)
         ranges = true + self._rng.normal(0.0, c.noise_m, true.shape)
         ranges[(true < 0.0) | (true > c.range_max_m)] = np.inf
         ranges[(true >= 0.0) & (ranges < c.range_min_m)] = -np.inf
@@ -123,6 +121,8 @@ class InertialUnit:
         self._config, self._rng = config.sensors.imu, rng
         self._body = model.body(self._config.frame).id
         self._gyro, self._accel = (int(model.sensor(n).adr[0]) for n in ("gyro", "accelerometer"))
+        # A stream of its own for what is drawn at reading, so that reading doesn't change the samples to come.
+        self._at_reading = rng.spawn(1)[0]
         self._bias = rng.normal(0.0, self._config.gyro_bias_radps, 3)
         self._heading = 0.0
         self._turning = np.zeros(3)
@@ -136,7 +136,7 @@ class InertialUnit:
 
     def read(self, data: Any) -> Imu:
         """The last sample."""
-        push = data.sensordata[self._accel : self._accel + 3] + self._rng.normal(0.0, self._config.accel_noise_mps2, 3)
+        push = data.sensordata[self._accel : self._accel + 3] + self._at_reading.normal(0.0, self._config.accel_noise_mps2, 3)
         tilt = data.xmat[self._body].reshape(3, 3)
         roll, pitch = math.atan2(tilt[2, 1], tilt[2, 2]), math.asin(max(-1.0, min(1.0, -float(tilt[2, 0]))))
         return Imu(

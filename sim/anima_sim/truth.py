@@ -127,6 +127,10 @@ class Truth:
         forward = self._data.xmat[self._base].reshape(3, 3)[:, 0]
         return float(x), float(y), math.atan2(forward[1], forward[0])
 
+    def robot_height(self) -> float:
+        """Height of base_link over the floor (m): 0 on the floor, less when it fell down the stairs."""
+        return float(self._data.xpos[self._base][2])
+
     def robot_velocity(self) -> tuple[float, float]:
         """Speed over ground (m/s, never negative) and rate of turn (rad/s)."""
         root = int(self._model.joint("base").dofadr[0])
