@@ -136,7 +136,8 @@ class InertialUnit:
 
     def read(self, data: Any) -> Imu:
         """The last sample."""
-        push = data.sensordata[self._accel : self._accel + 3] + self._at_reading.normal(0.0, self._config.accel_noise_mps2, 3)
+        shaking = self._at_reading.normal(0.0, self._config.accel_noise_mps2, 3)
+        push = data.sensordata[self._accel : self._accel + 3] + shaking
         tilt = data.xmat[self._body].reshape(3, 3)
         roll, pitch = math.atan2(tilt[2, 1], tilt[2, 2]), math.asin(max(-1.0, min(1.0, -float(tilt[2, 0]))))
         return Imu(
