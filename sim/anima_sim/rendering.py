@@ -26,6 +26,8 @@ class Studio:
         self._pretty: dict[tuple[int, int], Any] = {}
         # Contexts that outlive the interpreter's modules complain; this runs before those are gone.
         self._free = weakref.finalize(self, _close, self._plain, self._pretty)
+        # At the interpreter's exit EGL goes down before us, and takes the contexts along.
+        self._free.atexit = False
 
     def rgbd(self, data: Any, camera: str, width: int, height: int) -> tuple[Image, npt.NDArray[np.float32]]:
         """Clean colour (height, width, 3) and depth along the optical axis (height, width) in metres."""
