@@ -16,19 +16,17 @@ class KnownNames:
     """Canonical names (``red_cube``, ``kitchen_table``).
 
     `places` is everything that can be driven to: rooms, surfaces, dock, person. `surfaces` is where things can be
-    put. `no_go` are names of the map that must never be driven to. `surface_rooms` says which room a surface is in.
+    put. `no_go` are names of the map that must never be driven to. `surface_rooms` says which room a surface is in,
+    `holders` at which person a surface is.
     """
 
     places: tuple[str, ...]
     surfaces: tuple[str, ...]
     objects: tuple[str, ...]
     no_go: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
     surface_rooms: dict[str, str] = field(default_factory=dict, hash=False)
-
-    @property
-    def rooms(self) -> tuple[str, ...]:
-        """The places that contain surfaces or are no surface, dock or person."""
-        return tuple(p for p in self.places if p not in self.surfaces and p not in ("dock", "person"))
+    holders: dict[str, str] = field(default_factory=dict, hash=False)
 
     def surfaces_in(self, room: str) -> tuple[str, ...]:
         """The surfaces that stand in `room`."""

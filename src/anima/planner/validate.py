@@ -158,7 +158,7 @@ def _values(text: str, skill: Skill, names: KnownNames, changes: list[str]) -> d
             f"{skill.name} takes {', '.join(fields) or 'no arguments'}, got {str(data)[:60]!r}",
             _example(skill.name, names),
         )
-    changes.append(f"values read in order as {', '.join(fields[: len(given)])}")
+    changes.append(f"bare values read as {', '.join(fields[: len(given)])}")
     return dict(zip(fields, given, strict=False))
 
 
@@ -244,8 +244,8 @@ def _onto_the_person(draft: _Draft, state: WorldState, names: KnownNames) -> Non
     if not isinstance(surface, str):
         return
     name = resolve(surface, (*names.surfaces, PERSON))
-    tray = name is not None and name.startswith(f"{PERSON}_")
-    if name == PERSON or (tray and state.place == PERSON):
+    holder = names.holders.get(name or "")
+    if name == PERSON or (holder is not None and state.place == holder):
         draft.skill = SKILLS["hand_over"]
         draft.values = {k: v for k, v in draft.values.items() if k != "surface"}
         draft.changes.append(f"place on {name} read as hand_over")

@@ -19,6 +19,7 @@ NAMES = KnownNames(
     surfaces=("kitchen_table", "shelf", "person_tray"),
     objects=("red_cube", "blue_cylinder", "green_cube"),
     no_go=("stairs",),
+    holders={"person_tray": "person"},
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -80,16 +81,24 @@ class LanguageModel(Protocol):
         ...
 
 
-@dataclass
 class Slot:
-    """A `Pending` filled by a worker thread. Assigning `done` is atomic, so no lock is needed."""
+    """A `Pending` filled by a worker thread. Assigning `done` is atomic, so no lock is needed.
 
-    request: Request
-    done: Completion | None = None
-    cancelled: bool = False
+    A worker that does not answer within the budgets and a grace for loading and queueing counts as hung.
+    """
+
+    def __init__(self, request: Request, grace_s: float = 120.0) -> None:
+        self.request = request
+        self.done: Completion | None = None
+        self.cancelled = False
+        self._patience_s = request.prefill_budget_s + request.decode_budget_s + grace_s
+        self._began = time.monotonic()
 
     def poll(self) -> Completion | None:
         """The completion once there is one."""
+        if self.done is None and time.monotonic() - self._began > self._patience_s:
+            self.cancelled = True
+            self.done = Completion(error=f"the model gave no answer in {self._patience_s:g} s")
         return self.done
 
     def cancel(self) -> None:

@@ -1,0 +1,51 @@
+"""What an utterance asks for: goals of the closed vocabulary, or a decline, an answer, a question back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from anima.planner.names import KnownNames
+from anima.world.predicates import PERSON, ROBOT, Predicate
+
+MAX_GOALS = 4
+REASONS = ("unknown_object", "unknown_place", "forbidden", "not_able")
+TOPICS = ("battery", "place", "holding", "objects", "task", "abilities")
+Kind = Literal["do", "decline", "answer", "reply", "ask", "cancel"]
+
+
+class NotUnderstood(ValueError):
+    """A decoded text that is no reading of an utterance; the message says where it breaks."""
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """A reading of one utterance. `detail` is the reason, the topic, the reply's text or the question.
+
+    `dropped` says what was decoded but not kept, and why.
+    """
+
+    kind: Kind
+    goals: tuple[Predicate, ...] = ()
+    detail: str = ""
+    dropped: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind == "do":
+            return "; ".join(map(str, self.goals))
+        return f"{self.kind}({self.detail})" if self.kind in ("decline", "answer") else self.kind
+
+
+def check_goal(goal: Predicate, names: KnownNames) -> str:
+    """Why the goal can't be an objective on this map, or empty when it can."""
+    objects, receivers = names.objects, (*names.surfaces, PERSON)
+    match goal.name, goal.args:
+        case "at", (thing, place) if thing == ROBOT:
+            known = place in names.places
+        case "at", (thing, place):
+            known = thing in objects and place in receivers
+        case ("holding" | "told" | "seen"), (thing,):
+            known = thing in objects
+        case _:
+            known = True
+    return "" if known else f"{goal} speaks of something that is not known"

@@ -1,0 +1,175 @@
+"""What can be done about an objective now: the calls that are possible, the blocked ones, and the way to the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anima.failure import Failure
+from anima.planner.calls import parse_call
+from anima.planner.names import KnownNames
+from anima.skills.registry import SKILLS
+from anima.types.mind import WorldState
+from anima.world.affordances import Unmet
+from anima.world.predicates import PERSON, ROBOT, Predicate, is_seen
+
+TRIES = 3  # of one call without success within an objective, then it is no longer offered
+MAX_CHAIN = 6
+WAIT_CALL, CHARGE_CALL = "wait(5)", "wait(60)"
+_WHY_GIVE_UP = {  # what must have failed before the model may give up for that reason
+    "not_found": (Failure.PERCEPTION_MISS,),
+    "cannot_grasp": (Failure.GRASP_FAILED, Failure.SLIP),
+    "way_blocked": (Failure.PATH_BLOCKED, Failure.STALLED, Failure.TIMEOUT),
+    "body_faulty": (Failure.HARDWARE_FAULT,),
+}
+GIVE_UP_REASONS = (*_WHY_GIVE_UP, "not_possible")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call that has ended: its short form, how (0 for success), and what was said of it."""
+
+    call: str
+    failure: Failure
+    detail: str = ""
+
+    @property
+    def ended(self) -> str:
+        """``ok`` or the failure's word."""
+        return "ok" if self.failure is Failure.NONE else self.failure.word
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A relevant call whose preconditions don't hold."""
+
+    call: str
+    reason: str
+    mend: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """`way` leads from the call that fulfils the condition back to the one that can be done now."""
+
+    possible: tuple[str, ...]
+    blocked: tuple[Blocked, ...]
+    way: tuple[str, ...]
+    exhausted: tuple[str, ...]
+    give_up: tuple[str, ...]
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Everything that may be decoded."""
+        return (*self.possible, *(f"give_up({reason})" for reason in self.give_up))
+
+
+def options(condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]) -> Options:
+    """The choices for the next step towards `condition`, `history` being the steps for it so far. Pure."""
+    exhausted = {call for call in {step.call for step in history} if _failed_in_a_row(call, history) >= TRIES}
+    way = _way(condition, state, names, history)
+    calls = dict.fromkeys((*way, *_relevant(condition, state, names, history)))
+    possible, blocked = [], []
+    for call in calls:
+        unmet = _unmet(call, condition, state, names, history)
+        if unmet:
+            mend = next((u.repair for u in unmet if u.repair), "")
+            blocked.append(Blocked(call, unmet[0].reason, _concrete(mend, state, names)))
+        elif call not in exhausted:
+            possible.append(call)
+    possible.sort(key=lambda call: call != way[-1])  # the next step of the way is read first
+    failures = {step.failure for step in history}
+    reasons = tuple(reason for reason, kinds in _WHY_GIVE_UP.items() if failures & set(kinds))
+    return Options(tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), reasons or ("not_possible",))
+
+
+def _failed_in_a_row(call: str, history: Sequence[Step]) -> int:
+    count = 0
+    for step in reversed(history):
+        if step.call == call:
+            if step.failure is Failure.NONE:
+                break
+            count += 1
+    return count
+
+
+def _goal_call(condition: Predicate, state: WorldState, names: KnownNames) -> str:
+    """The call whose success makes the condition true."""
+    match condition.name, condition.args:
+        case "at", (thing, place) if thing == ROBOT:
+            return f"go_to({place})"
+        case "at", (thing, place):
+            return f"hand_over({thing})" if place == PERSON else f"place({thing}, {place})"
+        case "holding", (thing,):
+            return f"pick({thing})"
+        case "seen", (thing,):
+            return f"look_for({thing})"
+        case "told", (thing,):
+            return f"say({thing})"
+        case "docked", ():
+            return "dock()"
+        case "charged", _:
+            return CHARGE_CALL
+        case "hand_empty", () if state.holding:
+            return f"place({state.holding}, {_put_down(state, names)})"
+    return WAIT_CALL
+
+
+def _way(
+    condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]
+) -> tuple[str, ...]:
+    """Backward from the goal: each call is what mends the first unmet precondition of the one before."""
+    way = [_goal_call(condition, state, names)]
+    while len(way) < MAX_CHAIN:
+        unmet = _unmet(way[-1], condition, state, names, history)
+        mends = [_concrete(u.repair, state, names) for u in unmet if "(" in u.repair]
+        mends = [m for m in mends if m not in way]
+        if not mends:
+            break
+        way.append(mends[0])
+    return tuple(way)
+
+
+def _unmet(
+    call: str, condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]
+) -> Sequence[Unmet]:
+    skill, arguments = parse_call(call, names)
+    unmet = list(SKILLS[skill].unmet(SKILLS[skill].parse(arguments), state))
+    if skill == "say" and condition.name == "told":
+        (thing,) = condition.args
+        looked = any(step.call == f"look_for({thing})" for step in history)
+        if not is_seen(state, thing) and state.holding != thing and not looked:
+            unmet.append(Unmet(f"nobody has looked for {thing} yet", f"look_for({thing})"))
+    if call == CHARGE_CALL and not state.docked:
+        unmet.append(Unmet("the battery only charges on the dock", "dock()"))
+    return unmet
+
+
+def _concrete(repair: str, state: WorldState, names: KnownNames) -> str:
+    """A repair whose open slot is filled: a hand is emptied where the robot stands, or at the first surface."""
+    return repair.replace("…", _put_down(state, names))
+
+
+def _put_down(state: WorldState, names: KnownNames) -> str:
+    free = [s for s in names.surfaces if s not in names.holders]
+    if state.place in free:
+        return state.place
+    near = [s for s in free if names.surface_rooms.get(s) == state.room]
+    return (near or free or list(names.surfaces))[0]
+
+
+def _relevant(
+    condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]
+) -> list[str]:
+    """Calls that speak of what the condition speaks of, whether or not they lead there."""
+    things = [arg for arg in condition.args if arg in names.objects]
+    places = [arg for arg in condition.args if arg in names.places]
+    calls = [f"{skill}({thing})" for thing in things for skill in ("look_for", "approach", "pick")]
+    calls += [f"go_to({place})" for place in places]
+    if state.holding and things and state.holding not in things:
+        calls.append(f"place({state.holding}, {_put_down(state, names)})")
+    last = history[-1].failure if history else Failure.NONE
+    waiting_helps = (Failure.PATH_BLOCKED, Failure.INTERRUPTED, Failure.STALLED, Failure.RESOURCE_DENIED)
+    if last in waiting_helps or state.stopped:
+        calls.append(WAIT_CALL)
+    return calls

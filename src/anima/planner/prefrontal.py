@@ -1,0 +1,346 @@
+"""Prefrontal cortex: words into objectives, the focus into one checked call at a time, by a language model."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from anima import topics as t
+from anima.config import Settings
+from anima.planner import act, listen, speech
+from anima.planner.act import NotAChoice, load_act_prompt
+from anima.planner.lexicon import known_names, load_lexicon
+from anima.planner.listen import Hearing, load_listen_prompt
+from anima.planner.llm.base import LanguageModel
+from anima.planner.memory import Memory, Running, short
+from anima.planner.objectives import NotUnderstood, Understanding
+from anima.planner.options import Options
+from anima.planner.packet import Situation
+from anima.planner.session import Ended, Session, open_model, warm_up
+from anima.planner.validate import validate
+from anima.runtime.component import Inbox
+from anima.topics import Sent
+from anima.types.base import Header, Time
+from anima.types.mind import Objective, Objectives, Outcome, SkillCall, Speech, Utterance, WorldState
+from anima.world.predicates import Predicate, holds
+from anima.world.stop_words import is_resume, is_stop
+
+TRIES_TO_HEAR = 3
+REFUSALS = 3
+SETTLE_S = 2.0
+BEGIN_WITHIN_S = 5.0  # of being sent, else the gate did not let the call begin
+
+
+class PrefrontalPlanner:
+    """The planner. At most one turn of the model runs, at most one call is under way, and people come first.
+
+    A model that fails or hangs costs the turn: the robot stays idle and says once what is wrong.
+    """
+
+    def __init__(self, settings: Settings, model: LanguageModel | None = None) -> None:
+        """Raises `ConfigError` for names or prompts that can't be used; `model` replaces the one of the settings."""
+        self._llm = settings.llm
+        self._robot = settings.robot
+        self._names = known_names(settings)
+        self._lexicon = load_lexicon()
+        self._listen_prefix = listen.prefix(load_listen_prompt(), self._lexicon)
+        self._act_prefix = act.prefix(load_act_prompt())
+        self._session = Session(model or open_model(settings.llm))
+        self._to_warm = deque((("listen", self._listen_prefix), ("act", self._act_prefix)))
+        self._heard: deque[tuple[Utterance, int]] = deque(maxlen=8)
+        self._memory = Memory()
+        self._hearing: tuple[Utterance, int, Hearing] | None = None
+        self._deciding: tuple[Situation, Options] | None = None
+        self._running: Running | None = None
+        self._others: set[str] = set()
+        self._focus: Objective | None = None
+        self._open_turn = False
+        self._ended_at = float("-inf")
+        self._refused: list[str] = []
+        self._calls = 0
+        self._complained = False
+        self._doing = "It waits for its model."
+
+    # --- the step --------------------------------------------------------------------------------
+
+    def step(self, now: float, inbox: Inbox) -> list[Sent]:
+        """Take in what came, read the turn that has ended, begin the next one that is due."""
+        sent: list[Sent] = []
+        self._listen_in(inbox)
+        for outcome in inbox.new(t.OUTCOME):
+            self._take_outcome(outcome)
+        for feedback in inbox.new(t.SKILL_FEEDBACK):
+            self._take_feedback(feedback.call)
+        if inbox.new(t.BACKLOG):
+            sent += self._take_backlog(now, inbox)
+        state = inbox.last(t.WORLD_STATE)
+        self._watch_begin(now)
+        if (ended := self._session.poll(now)) is not None:
+            sent += self._take_turn(now, ended, state, inbox)
+        sent += self._next_turn(now, state)
+        return sent
+
+    def why(self) -> str:
+        """One sentence: what it thinks about or waits for."""
+        if self._session.is_busy:
+            return self._doing
+        if self._session.failures:
+            return f"The model failed {self._session.failures} times in a row; it tries again after a pause."
+        if self._running is not None:
+            return f"It waits for {self._running.call} to end."
+        return "Nobody has spoken and nothing is in focus." if self._focus is None else self._doing
+
+    def close(self) -> None:
+        """Give up the turn that runs; the model's thread ends with the process."""
+        self._session.cancel()
+
+    # --- taking in -------------------------------------------------------------------------------
+
+    def _listen_in(self, inbox: Inbox) -> None:
+        for utterance in inbox.new(t.UTTERANCE):
+            if is_stop(utterance.text, self._robot):
+                self._heard.clear()
+                self._hearing = None
+                self._session.cancel()
+            elif not is_resume(utterance.text, self._robot) and utterance.text.strip():
+                self._heard.append((utterance, 0))
+                if self._session.role == "act":
+                    self._session.cancel()  # a person comes first; the decision is made anew after
+
+    def _take_outcome(self, outcome: Outcome) -> None:
+        self._others.discard(outcome.call.id)
+        self._memory.take_outcome(outcome)
+        if self._running is not None and outcome.call.id == self._running.id:
+            self._running = None
+        self._ended_at = outcome.header.stamp.seconds
+        self._open_turn = True
+        if self._session.role == "act":
+            self._session.cancel()
+
+    def _take_feedback(self, call: str) -> None:
+        if self._running is not None and call == self._running.id:
+            self._running.began = True
+        else:
+            self._others.add(call)
+
+    def _take_backlog(self, now: float, inbox: Inbox) -> list[Sent]:
+        backlog = inbox.new(t.BACKLOG)[-1]
+        sent = []
+        for one in inbox.new(t.BACKLOG):
+            for objective in self._memory.take_backlog(one):
+                text = speech.ended(objective)
+                if text:
+                    sent.append(self._say(now, text, objective.source))
+        focus = next((o for o in backlog.objectives if o.id == backlog.focus), None)
+        if (focus and focus.id) != (self._focus and self._focus.id):
+            self._refused.clear()
+            self._open_turn = focus is not None
+            if self._session.role == "act":
+                self._session.cancel()
+        self._focus = focus
+        if self._running is not None and (focus is None or self._running.objective != focus.id):
+            self._running = self._running if self._running.began else None
+        return sent
+
+    def _watch_begin(self, now: float) -> None:
+        """A call that the gate gave no lease for must not block the next decision."""
+        running = self._running
+        if running is not None and not running.began and not 0 <= now - running.since <= BEGIN_WITHIN_S:
+            self._running = None
+            self._open_turn = True
+
+    # --- turns -----------------------------------------------------------------------------------
+
+    def _next_turn(self, now: float, state: WorldState | None) -> list[Sent]:
+        if not self._session.may_start(now):
+            return []
+        if self._heard:
+            utterance, tries = self._heard.popleft()
+            text = self._memory.dialogue.joined(utterance.text, now)
+            held = state.holding if state is not None else ""
+            hearing = Hearing.of(text, self._names, self._lexicon, held or self._memory.dialogue.thing)
+            self._hearing = (utterance, tries, hearing)
+            self._doing = f"It thinks about what was said: {utterance.text[:60]!r}."
+            self._session.start(
+                listen.request(
+                    hearing, self._listen_prefix, self._llm.prefill_budget_s, self._llm.decode_budget_s
+                )
+            )
+            return []
+        if self._to_warm:
+            role, stable = self._to_warm[0]
+            self._doing = f"It reads its instructions for the role {role!r}."
+            self._session.start(warm_up(role, stable, self._llm))
+            return []
+        return self._decide(now, state)
+
+    def _decide(self, now: float, state: WorldState | None) -> list[Sent]:
+        """Begin a turn of the role "act" when something calls for a decision."""
+        focus = self._focus
+        idle = self._running is None and not self._others
+        if focus is None or state is None or not idle:
+            return []
+        condition = Predicate.parse(focus.condition)
+        changed = frozenset(state.facts) != self._memory.facts
+        if not (self._open_turn or changed) or not self._has_settled(now, condition, state):
+            return []
+        situation = Situation(
+            objective=focus,
+            state=state,
+            names=self._names,
+            history=self._memory.history(focus.id),
+            news=self._memory.news(state, condition),
+            refused=self._refused[-1] if self._refused else "",
+        )
+        choices = situation.options()
+        self._open_turn = False
+        self._deciding = (situation, choices)
+        self._doing = f"It chooses the next step towards {focus.condition}."
+        self._session.start(
+            act.request(
+                situation, choices, self._act_prefix, self._llm.prefill_budget_s, self._llm.decode_budget_s
+            )
+        )
+        return []
+
+    def _has_settled(self, now: float, condition: Predicate, state: WorldState) -> bool:
+        """Whether senses and gate have taken in the last outcome, so that a decision is not made in the past."""
+        since = now - self._ended_at
+        if holds(condition, state):
+            return False  # the gate ends it in a moment
+        if state.header.stamp.seconds < self._ended_at and 0 <= since < SETTLE_S:
+            return False
+        steps = self._memory.history(self._focus.id) if self._focus is not None else ()
+        told = condition.is_event and bool(steps) and steps[-1].call.startswith("say(") and steps[-1].ended == "ok"
+        return not (told and 0 <= since < SETTLE_S)
+
+    def _take_turn(self, now: float, ended: Ended, state: WorldState | None, inbox: Inbox) -> list[Sent]:
+        cancelled = self._session.was_cancelled()
+        sent: list[Sent] = [t.THOUGHT.of(ended.thought)]
+        hearing, self._hearing = self._hearing, None
+        deciding, self._deciding = self._deciding, None
+        if ended.completion.error:
+            if hearing is not None and not cancelled:
+                sent += self._hear_again(now, hearing[0], hearing[1])
+            if deciding is not None:
+                self._open_turn = True
+            return sent if cancelled else [*sent, *self._complain(now, ended.completion.error)]
+        self._complained = False
+        if hearing is not None:
+            return [*sent, *self._understand(now, *hearing, ended.completion.text, inbox)]
+        if deciding is not None:
+            return [*sent, *self._propose(now, *deciding, ended.completion.text, state, cancelled)]
+        if self._to_warm and self._to_warm[0][0] == ended.request.role:
+            self._to_warm.popleft()
+        return sent
+
+    def _hear_again(self, now: float, utterance: Utterance, tries: int) -> list[Sent]:
+        if tries + 1 < TRIES_TO_HEAR:
+            self._heard.appendleft((utterance, tries + 1))
+            return []
+        text = f"I could not make sense of {utterance.text[:60]!r}. Please say it again."
+        return [self._say(now, text, utterance.id)]
+
+    def _complain(self, now: float, error: str) -> list[Sent]:
+        """Say what is wrong, once per trouble; nothing moves on a failed turn."""
+        if self._complained:
+            return []
+        self._complained = True
+        return [self._say(now, f"I can't think right now: {error}", "")]
+
+    # --- words -> objectives ---------------------------------------------------------------------
+
+    def _understand(
+        self, now: float, utterance: Utterance, tries: int, hearing: Hearing, text: str, inbox: Inbox
+    ) -> list[Sent]:
+        try:
+            meant = hearing.read(text)
+        except NotUnderstood:
+            return self._hear_again(now, utterance, tries)
+        dialogue = self._memory.dialogue
+        dialogue.question = ""
+        match meant.kind:
+            case "do":
+                return self._take_order(now, utterance, hearing, meant)
+            case "decline":
+                reason = speech.declined(meant.detail, hearing.grounding)
+                declined = self._objective(now, utterance, 0, "", "declined", f"{meant.detail}: {reason}")
+                return [self._say(now, reason, utterance.id), self._objectives(now, [declined], replace=False)]
+            case "ask":
+                dialogue.question, dialogue.asked_at = hearing.text, now
+                return [self._say(now, meant.detail, utterance.id)]
+            case "cancel":
+                return [self._objectives(now, [], replace=True), self._say(now, "OK, I let it be.", utterance.id)]
+            case "answer":
+                state = inbox.last(t.WORLD_STATE)
+                return [self._say(now, speech.answer(meant.detail, state, self._focus, self._names), utterance.id)]
+            case "reply":
+                return [self._say(now, meant.detail or "Yes?", utterance.id)]
+
+    def _take_order(self, now: float, utterance: Utterance, hearing: Hearing, meant: Understanding) -> list[Sent]:
+        things = [arg for goal in meant.goals for arg in goal.args if arg in self._names.objects]
+        if things:
+            self._memory.dialogue.thing = things[-1]
+        adding = hearing.grounding.adding and self._focus is not None
+        objectives = [
+            self._objective(now, utterance, order, str(goal), "pending", "")
+            for order, goal in enumerate(meant.goals)
+        ]
+        said = speech.understood(meant.goals, adding)
+        return [self._say(now, said, utterance.id), self._objectives(now, objectives, replace=not adding)]
+
+    def _objective(
+        self, now: float, utterance: Utterance, order: int, condition: str, state: str, reason: str
+    ) -> Objective:
+        return Objective(
+            id=f"{utterance.id or now}.{order}", condition=condition, said=utterance.text, source=utterance.id,
+            order=order, state=state, reason=reason, created=Time.at(now),
+        )
+
+    def _objectives(self, now: float, objectives: list[Objective], *, replace: bool) -> Sent:
+        return t.OBJECTIVES.of(Objectives(header=Header.at(now), objectives=objectives, replace=replace))
+
+    # --- focus -> one call -----------------------------------------------------------------------
+
+    def _propose(
+        self, now: float, situation: Situation, choices: Options, text: str, state: WorldState | None, cancelled: bool
+    ) -> list[Sent]:
+        focus = self._focus
+        if cancelled or state is None or focus is None or focus.id != situation.objective.id:
+            self._open_turn = True
+            return []
+        try:
+            skill, arguments = act.read(text, situation, choices)
+        except NotAChoice as error:
+            return self._refuse(now, focus, str(error))
+        if skill == act.GIVE_UP:
+            return [self._give_up(now, focus, speech.GIVE_UP_WORDS[arguments])]
+        self._calls += 1
+        call = SkillCall(
+            header=Header.at(now), id=f"{focus.id}-{self._calls}", skill=skill, arguments=arguments,
+            objective=focus.id, source="planner", because=[focus.id],
+        )
+        verdict = validate(call, state, self._names)  # against the newest state, not the one it was chosen in
+        sent: list[Sent] = [t.VERDICT.of(verdict)]
+        if not verdict.accepted:
+            mend = f"; {verdict.repair} would mend it" if verdict.repair else ""
+            return [*sent, *self._refuse(now, focus, f"{short(skill, arguments)}: {verdict.reason}{mend}")]
+        self._refused.clear()
+        self._running = Running(call.id, short(verdict.call.skill, verdict.call.arguments), focus.id, now)
+        return sent
+
+    def _refuse(self, now: float, focus: Objective, reason: str) -> list[Sent]:
+        self._refused.append(reason)
+        self._open_turn = True
+        if len(self._refused) < REFUSALS:
+            return []
+        self._refused.clear()
+        return [self._give_up(now, focus, f"{REFUSALS} of my ideas in a row were refused, the last: {reason}")]
+
+    def _give_up(self, now: float, focus: Objective, reason: str) -> Sent:
+        """The objective is given up; the gate ends it, and its end is then told."""
+        self._open_turn = False
+        failed = focus.model_copy(update={"state": "failed", "reason": reason})
+        return self._objectives(now, [failed], replace=False)
+
+    def _say(self, now: float, text: str, cause: str) -> Sent:
+        return t.REPLY.of(Speech(header=Header.at(now), text=text, cause=cause))

@@ -1,0 +1,275 @@
+"""The planner's manners: people first, one call at a time, idle and honest when its model fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.scripted_model import Answer, ScriptedModel
+
+from anima import topics as t
+from anima.config import Settings
+from anima.planner.llm.base import Completion, Request
+from anima.planner.prefrontal import PrefrontalPlanner
+from anima.runtime.component import Inbox
+from anima.topics import Sent
+from anima.types.base import Header, Time
+from anima.types.mind import Backlog, Objective, ObjectState, Outcome, SkillCall, SkillFeedback, Utterance, WorldState
+from anima.types.std import Point, Pose, Vector3
+from anima.world.state import facts_of
+
+
+def world(now: float, *things: tuple[str, str], **changes: Any) -> WorldState:
+    objects = [
+        ObjectState(
+            name=name, colour=name.split("_")[0], shape=name.split("_")[1], status="confirmed",
+            position=Point(x=5.0, y=5.0, z=0.42), yaw=0.0, size=Vector3(x=0.04, y=0.04, z=0.04), place=place,
+            last_seen=Time.at(now), confidence=0.9,
+        )
+        for name, place in things
+    ]
+    state = WorldState(
+        header=Header.at(now, "map"), robot=Pose(), room="living_room", place="", holding="", docked=False,
+        battery=0.8, stopped=False, localized=True, objects=objects, surfaces=[], facts=[],
+    ).model_copy(update=changes)
+    return state.model_copy(update={"facts": facts_of(state)})
+
+
+def objective(condition: str, state: str = "focused", reason: str = "") -> Objective:
+    return Objective(
+        id="u1.0", condition=condition, said="do it", source="u1", order=0, state=state, reason=reason,
+        created=Time.at(0.0),
+    )
+
+
+def backlog(*objectives: Objective) -> Backlog:
+    focus = next((o.id for o in objectives if o.state == "focused"), "")
+    return Backlog(header=Header.at(0.0), objectives=list(objectives), focus=focus, why="", failures=[])
+
+
+class Bench:
+    """A planner with its inbox, stepped by hand ten times a second."""
+
+    def __init__(self, script: Any) -> None:
+        self.model = ScriptedModel(script if callable(script) else lambda request: script)
+        self.planner = PrefrontalPlanner(Settings(), self.model)
+        self.inbox = Inbox()
+        self.now = 10.0
+        self.sent: list[Sent] = []
+        self.run(1.0)
+
+    def run(self, seconds: float) -> list[Sent]:
+        fresh: list[Sent] = []
+        for _ in range(round(seconds * 10)):
+            self.now += 0.1
+            fresh += self.planner.step(self.now, self.inbox)
+            self.inbox.clear()
+        self.sent += fresh
+        return fresh
+
+    def give(self, *values: Sent) -> None:
+        for value in values:
+            self.inbox.deliver(value)
+
+    def say(self, text: str, identity: str = "u1") -> list[Sent]:
+        self.give(t.UTTERANCE.of(Utterance(header=Header.at(self.now), id=identity, speaker="ana", text=text)))
+        return self.run(1.0)
+
+    def focus_on(self, condition: str, state: WorldState | None = None) -> list[Sent]:
+        self.give(t.WORLD_STATE.of(state or world(self.now)), t.BACKLOG.of(backlog(objective(condition))))
+        return self.run(1.0)
+
+    def end(self, call: SkillCall, failure: int = 0, detail: str = "") -> list[Sent]:
+        outcome = Outcome(
+            header=Header.at(self.now), lease="l", call=call, success=failure == 0, failure=failure, detail=detail,
+            duration_s=1.0,
+        )
+        last = self.inbox.last(t.WORLD_STATE)
+        assert last is not None
+        fresh = last.model_copy(update={"header": Header.at(self.now + 0.2)})
+        self.give(t.OUTCOME.of(outcome), t.WORLD_STATE.of(fresh))
+        return self.run(1.0)
+
+
+def of(sent: list[Sent], topic: t.Topic[Any]) -> list[Any]:
+    return [item.value for item in sent if item.topic is topic]
+
+
+def first(request: Request) -> Answer:
+    """Answers like a model that always takes the first thing offered."""
+    return request.choices[0] if request.choices else "bring(red_cube, person)"
+
+
+def test_an_order_becomes_an_objective_and_is_said_back() -> None:
+    sent = Bench("bring(red_cube, kitchen_table)").say("Bring the red cube to the kitchen table.")
+    (objectives,) = of(sent, t.OBJECTIVES)
+    assert [o.condition for o in objectives.objectives] == ["at(red_cube, kitchen_table)"]
+    assert objectives.replace
+    (reply,) = of(sent, t.REPLY)
+    assert reply.text == "OK: I'll put the red cube on the kitchen table."
+    assert reply.cause == "u1"
+
+
+def test_an_addition_does_not_replace_what_is_under_way() -> None:
+    bench = Bench(first)
+    bench.focus_on("at(robot, office)")
+    sent = bench.say("And then bring me the red cube.", "u2")
+    assert not of(sent, t.OBJECTIVES)[0].replace
+
+
+def test_an_impossible_order_is_declined_with_the_reason_in_the_persons_words() -> None:
+    sent = Bench("decline(unknown_object)").say("Bring me the guitar!")
+    assert "guitar" in of(sent, t.REPLY)[0].text
+    (declined,) = of(sent, t.OBJECTIVES)[0].objectives
+    assert declined.state == "declined"
+    assert declined.reason.startswith("unknown_object")
+
+
+def test_a_question_back_is_answered_by_the_next_words() -> None:
+    bench = Bench(lambda request: "bring(cube, person)" if "red" not in request.messages[-1].content
+                  else "bring(red_cube, person)")
+    sent = bench.say("bring me the cube")
+    assert of(sent, t.REPLY)[0].text.startswith("Which cube do you mean")
+    assert not of(sent, t.OBJECTIVES)
+    sent = bench.say("the red one", "u2")
+    assert of(sent, t.OBJECTIVES)[0].objectives[0].condition == "at(red_cube, person)"
+
+
+def test_stop_is_not_for_the_planner() -> None:
+    bench = Bench(first)
+    assert not bench.say("Stop!")
+    assert not bench.model.requests
+
+
+def test_the_focus_becomes_one_validated_call_and_no_other_until_it_has_ended() -> None:
+    bench = Bench(first)
+    sent = bench.focus_on("at(red_cube, kitchen_table)")
+    (verdict,) = of(sent, t.VERDICT)
+    assert verdict.accepted
+    assert (verdict.call.skill, json.loads(verdict.call.arguments)) == ("look_for", {"object": "red_cube"})
+    bench.give(t.SKILL_FEEDBACK.of(feedback(verdict.call.id)))
+    bench.give(t.WORLD_STATE.of(world(bench.now, ("red_cube", "shelf"))))
+    assert not of(bench.run(20.0), t.VERDICT)
+    sent = bench.end(verdict.call)
+    assert [v.call.skill for v in of(sent, t.VERDICT)] == ["approach"]
+
+
+def feedback(call: str) -> SkillFeedback:
+    return SkillFeedback(
+        header=Header.at(0.0), lease="l", call=call, skill="look_for", phase="driving", progress=0.5
+    )
+
+
+def test_a_call_that_the_gate_does_not_begin_is_decided_again() -> None:
+    bench = Bench(first)
+    assert len(of(bench.focus_on("at(robot, office)"), t.VERDICT)) == 1
+    assert len(of(bench.run(6.0), t.VERDICT)) == 1
+
+
+def test_what_another_had_running_is_waited_for() -> None:
+    bench = Bench(first)
+    bench.give(t.SKILL_FEEDBACK.of(feedback("operator-1")))
+    bench.run(0.2)
+    assert not of(bench.focus_on("at(robot, office)"), t.VERDICT)
+
+
+def test_giving_up_is_told_to_the_gate_with_the_reason() -> None:
+    bench = Bench(lambda request: request.choices[-1])
+    sent = bench.focus_on("at(robot, office)")
+    (given_up,) = of(sent, t.OBJECTIVES)[0].objectives
+    assert (given_up.id, given_up.state) == ("u1.0", "failed")
+    assert given_up.reason
+    assert not of(sent, t.VERDICT)
+
+
+def test_garbage_from_the_model_is_refused_and_after_three_times_given_up() -> None:
+    bench = Bench("rm -rf /")
+    sent = bench.focus_on("at(robot, office)")
+    assert not of(sent, t.VERDICT)
+    assert of(sent, t.OBJECTIVES)[0].objectives[0].state == "failed"
+    assert len(bench.model.requests) == 3
+
+
+def test_the_end_of_an_objective_is_told_once() -> None:
+    bench = Bench(first)
+    bench.focus_on("at(red_cube, kitchen_table)")
+    bench.give(t.BACKLOG.of(backlog(objective("at(red_cube, kitchen_table)", "done"))))
+    bench.give(t.BACKLOG.of(backlog(objective("at(red_cube, kitchen_table)", "done"))))
+    assert [r.text for r in of(bench.run(1.0), t.REPLY)] == ["Done: the red cube is on the kitchen table."]
+
+
+def test_a_failure_is_told_with_its_reason() -> None:
+    bench = Bench(first)
+    bench.focus_on("at(red_cube, person)")
+    bench.give(t.BACKLOG.of(backlog(objective("at(red_cube, person)", "failed", "I looked and did not find it"))))
+    assert of(bench.run(0.2), t.REPLY)[0].text == "I could not bring you the red cube: I looked and did not find it."
+
+
+def test_what_ended_before_the_planner_started_is_not_told_again() -> None:
+    bench = Bench(first)
+    bench.give(t.BACKLOG.of(backlog(objective("at(red_cube, person)", "done"))))
+    assert not of(bench.run(1.0), t.REPLY)
+
+
+@pytest.mark.parametrize("broken", [Completion(error="decode over its budget of 30 s"), Completion(error="boom")])
+def test_a_failing_model_leaves_the_robot_idle_and_says_so_once(broken: Completion) -> None:
+    bench = Bench(broken)
+    sent = bench.focus_on("at(robot, office)") + bench.run(30.0)
+    assert not of(sent, t.VERDICT)
+    replies = [r.text for r in of(sent, t.REPLY)]
+    assert len(replies) == 1
+    assert broken.error in replies[0]
+    thoughts = of(sent, t.THOUGHT)
+    assert all(thought.error for thought in thoughts)
+    assert 2 <= len(thoughts) <= 6  # it tries again, ever more slowly
+
+
+def test_a_hanging_model_yields_no_call_and_does_not_block() -> None:
+    bench = Bench(lambda request: None)
+    assert not of(bench.focus_on("at(robot, office)") + bench.run(10.0), t.VERDICT)
+    assert len(bench.model.requests) == 1
+    assert "chooses" in bench.planner.why()
+
+
+def test_a_person_is_heard_before_a_decision_is_finished() -> None:
+    bench = Bench(lambda request: None if request.role == "act" else "answer(battery)")
+    bench.focus_on("at(robot, office)")
+    sent = bench.say("how is your battery?", "u2")
+    assert [r.text for r in of(sent, t.REPLY)] == ["My battery is at 80%."]
+
+
+def test_the_planner_waits_for_the_senses_to_catch_up_with_an_outcome() -> None:
+    bench = Bench(first)
+    (verdict,) = of(bench.focus_on("at(red_cube, shelf)"), t.VERDICT)
+    outcome = Outcome(
+        header=Header.at(bench.now), lease="l", call=verdict.call, success=True, failure=0, detail="", duration_s=1.0
+    )
+    bench.give(t.OUTCOME.of(outcome))
+    assert not of(bench.run(0.5), t.VERDICT)
+    bench.give(t.WORLD_STATE.of(world(bench.now, ("red_cube", "kitchen_table"))))
+    assert [v.call.skill for v in of(bench.run(0.5), t.VERDICT)] == ["approach"]
+
+
+def test_what_is_reached_already_is_left_to_the_gate() -> None:
+    bench = Bench(first)
+    assert not of(bench.focus_on("at(robot, living_room)"), t.VERDICT)
+
+
+def test_both_prefixes_are_the_same_bytes_in_every_turn() -> None:
+    bench = Bench(first)
+    bench.say("bring me the red cube")
+    bench.say("go to the office", "u2")
+    bench.focus_on("at(red_cube, shelf)")
+    bench.focus_on("at(red_cube, shelf)", world(bench.now, ("red_cube", "shelf"), battery=0.3))
+    stable = {(r.role, r.messages[: r.stable]) for r in bench.model.requests}
+    assert len(stable) == 2
+    assert {role for role, _ in stable} == {"listen", "act"}
+
+
+def test_only_a_person_opens_the_reply() -> None:
+    bench = Bench(first)
+    bench.say("hello")
+    bench.focus_on("at(robot, office)")
+    for request in bench.model.requests:
+        assert ("reply(" in request.grammar) == (request.role == "listen")
