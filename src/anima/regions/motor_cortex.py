@@ -282,8 +282,7 @@ class MotorCortex:
         if self._at_rest(now, run):
             return [*sent, *self._say(now, run, run.failure, run.detail)]
         if now - run.ending_since > REST_LIMIT_S:
-            linear, angular = self._body.senses.speed
-            detail = f"the body does not come to rest ({linear:.2f} m/s, {angular:.2f} rad/s); before: {run.detail}"
+            detail = f"{self._unrest(run)}; before: {run.detail}"
             return [*sent, *self._say(now, run, Failure.HARDWARE_FAULT, detail)]
         return sent
 
@@ -304,6 +303,19 @@ class MotorCortex:
             return False
         halted = through.twist.linear.x == 0.0 and through.twist.angular.z == 0.0
         return halted and senses.base_at_rest
+
+    def _unrest(self, run: _Run) -> str:
+        """Why rest can't be believed."""
+        senses = self._body.senses
+        if run.moves_base and (senses.odometry is None or senses.odometry.header.stamp.seconds <= run.ending_since):
+            return "odometry is silent, so nobody can tell whether the body is at rest"
+        through = senses.let_through
+        if run.moves_base and (through is None or through.header.stamp.seconds < run.ending_since):
+            return "the reflex kernel is silent, so nobody can tell what the motors are told"
+        if run.moves_arm and not senses.arm_at_rest:
+            return "the arm does not come to rest"
+        linear, angular = senses.speed
+        return f"the base does not come to rest ({linear:.2f} m/s, {angular:.2f} rad/s)"
 
     def _say(self, now: float, run: _Run, failure: Failure, detail: str) -> list[Sent]:
         """The run is over."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,11 +13,14 @@ from anima.body.pose import Pose2D, wrap
 from anima.failure import Failure
 from anima.skills.program import REST_MPS, REST_RADPS, Body, Command, Failed, Steps
 from anima.types.base import Header
-from anima.types.std import Path, Point, Pose, PoseStamped
+from anima.types.std import LaserScan, Odometry, Path, Point, Pose, PoseStamped
+
+M = TypeVar("M", Odometry, LaserScan)
 
 _ROUTE_PERIOD_S = 0.5
 _ROUTE_SPACING = 4       # every fourth point of the path is enough for a picture
 _STILL_BLOCKED_S = 3.0   # commanded, but not moving
+_SILENT_S = 1.0          # nobody drives by readings older than this
 
 
 def nearest(body: Body, goals: Sequence[Pose2D]) -> tuple[Pose2D, float]:
@@ -30,16 +34,16 @@ def drive_to(body: Body, goal: Goal, phase: str) -> Steps[str]:
     """Drive to a pose of the map; says how far off it came to rest.
 
     Raises `Failed`: path_blocked when no way is free after waiting and trying others, stalled when the base does not
-    do what it is told, precondition_unmet without a pose.
+    do what it is told, hardware_fault when odometry or lidar are silent, precondition_unmet without a pose.
     """
     body.senses.located()
     body.navigator.set_goal(goal)
     longest, shown = 0.0, -math.inf
     while True:
         senses = body.senses
-        if senses.odometry is None:
-            raise Failed(Failure.HARDWARE_FAULT, "no odometry: is the body connected?")
-        found = body.navigator.step(senses.now, senses.located(), senses.odometry, senses.scan)
+        odometry = _heard(senses.now, senses.odometry, "odometry")
+        scan = _heard(senses.now, senses.scan, "the lidar")
+        found = body.navigator.step(senses.now, senses.located(), odometry, scan)
         match found.status:
             case Status.ARRIVED:
                 return found.detail
@@ -117,10 +121,18 @@ def as_path(now: float, points: PathPoints) -> Path:
     return Path(header=header, poses=poses)
 
 
+def _heard(now: float, reading: M | None, sensor: str) -> M:
+    """A fresh reading, or the failure that it is missing."""
+    if reading is None:
+        raise Failed(Failure.HARDWARE_FAULT, f"nothing from {sensor}: is the body connected?")
+    silent_s = now - reading.header.stamp.seconds
+    if silent_s > _SILENT_S:
+        raise Failed(Failure.HARDWARE_FAULT, f"nothing from {sensor} for {silent_s:.1f} s")
+    return reading
+
+
 def _odometry(body: Body) -> Pose2D:
-    if body.senses.odometry is None:
-        raise Failed(Failure.HARDWARE_FAULT, "no odometry: is the body connected?")
-    return Pose2D.of(body.senses.odometry.pose.pose)
+    return Pose2D.of(_heard(body.senses.now, body.senses.odometry, "odometry").pose.pose)
 
 
 def _halt(body: Body, phase: str) -> Steps[None]:

@@ -31,6 +31,7 @@ _NO_PROGRESS_S = 12.0
 _BACK_OFF_MPS = 0.12
 _BACK_OFF_S = 1.6
 _BACK_OFFS = 3
+_SET_OUT_AGAIN = 2
 _ESCAPE_MPS = 0.15
 _ESCAPE_REACH_M = 0.6
 _NEAR_M = 0.40
@@ -55,6 +56,7 @@ class _Drive:
     back_off_until: float = -math.inf
     back_off_mps: float = 0.0
     back_offs: int = 0
+    again: int = 0  # times that it came to rest too far off and set out again
     escape: float = 0.0  # m/s while leaving a tight spot straight
     ended: Navigation | None = None
 
@@ -145,8 +147,12 @@ class GridNavigator:
             return self._moving(Status.DRIVING, (0.0, 0.0), "turning to the goal's heading")
         turned = "" if goal.heading_tolerance_rad is None else f" and {math.degrees(off_rad):.1f} degrees"
         detail = f"{off_m * 100:.1f} cm{turned} off the goal"
-        if off_m > 2 * goal.position_tolerance_m:
-            return Navigation(Status.STALLED, detail=f"came to rest {detail}")
+        if off_m > goal.position_tolerance_m:
+            if drive.again >= _SET_OUT_AGAIN:
+                return Navigation(Status.STALLED, detail=f"came to rest {detail}, at every try")
+            # Wheels slipped, or the localization moved: set out again from here.
+            drive.again, drive.planned, drive.planned_at = drive.again + 1, False, -math.inf
+            return self._moving(Status.DRIVING, (0.0, 0.0), "setting out again")
         return Navigation(Status.ARRIVED, detail=detail)
 
     # --- planning ----------------------------------------------------------------------------------
