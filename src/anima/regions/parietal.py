@@ -256,7 +256,7 @@ class ParietalAffordance:
             stopped=stop is not None and stop.latched,
             localized=pose is not None and age_s < self._tuning.localized_s,
             objects=self._tracker.objects(),
-            surfaces=[self._surface_state(now, surface.name) for surface in self._places.surfaces],
+            surfaces=[self._surface_state(now, name) for name in sorted(s.name for s in self._places.surfaces)],
             facts=[],
         )
         return state.model_copy(update={"facts": facts_of(state)})

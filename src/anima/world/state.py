@@ -71,7 +71,7 @@ def diff(old: WorldState, new: WorldState) -> list[str]:
 
     ``place: "" -> "kitchen_table"`` for a changed value, ``objects.red_cube.status: "tentative" -> "confirmed"`` for
     one of a named part, ``+ objects.red_cube: {…}`` and ``- objects.red_cube`` for parts, ``+ seen(red_cube)`` and
-    ``- seen(red_cube)`` for facts. Values are JSON.
+    ``- seen(red_cube)`` for facts. Values are JSON; parts and facts of both states are sorted by name.
     """
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
     lines: list[str] = []
