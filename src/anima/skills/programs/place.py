@@ -43,6 +43,7 @@ _LOOK_S = 0.6
 _FAR_M = 1.0             # farther from the edge than this, the robot is not at the surface
 _RIM_M = 0.04            # how far inside the rim a thing is put,
 _APART_M = 0.07          # and how far from its neighbours, centre to centre, at least
+_ROOMY_M = 0.12         # more room than this is no better
 _DEPTHS_M = (0.09, 0.11, 0.07, 0.13, 0.15, 0.05)
 _ASIDES_M = (0.0, 0.04, -0.04, 0.08, -0.08, 0.12, -0.12, 0.16, -0.16)
 _RELEASE_GAP_M = 0.004   # let go this high above the top: touching it would push the hand open
@@ -85,9 +86,11 @@ def put(body: Body, name: str, surface: Surface) -> Steps[str]:
     yield from creep(body, edge, stop_distance(spot.depth_m, shoulder), f"closing in on the {there}")
     yield from _let_go(body, hand, edge, spot, name)
     at = edge.frame.point(spot.depth_m, spot.left_m)
-    seen = yield from sight(body, hand, name, surface, f"looking whether the {words} stands")
     yield from stow(body, hand, surface, "folding the arm")
     yield from back_off(body, edge, "backing off")
+    # From here the folded arm hides nothing.
+    seen = yield from sight(body, hand, name, surface, f"looking whether the {words} stands")
+    yield from stow(body, hand, surface, "folding the arm")
     if holds_something(body, hand):
         raise Failed(Failure.GRASP_FAILED, f"the {words} is still in the hand: the gripper closes on it")
     if seen is None:
@@ -99,24 +102,33 @@ def put(body: Body, name: str, surface: Surface) -> Steps[str]:
 
 
 def _choose(body: Body, edge: Edge, name: str) -> Steps[Spot]:
-    """A free spot within reach of the base's present line; the farther from others the better, up to a point."""
     others = yield from _others(body, edge, name)
-    _, here = edge.frame.seen(body.senses.located().x, body.senses.located().y)
+    base = body.senses.located()
+    spot = free_spot(edge, edge.frame.seen(base.x, base.y)[1], others)
+    if spot is None:
+        there = edge.surface.name.replace("_", " ")
+        raise Failed(Failure.CONSTRAINT_PREVENTED, f"no free spot within reach on this side of the {there}")
+    return spot
+
+
+def free_spot(edge: Edge, base_left_m: float, others: Sequence[tuple[float, float]]) -> Spot | None:
+    """A free spot that the arm reaches from a base `base_left_m` left of the edge's middle, or None.
+
+    `others` are (depth, left) of other things in the edge's frame. The nearer to straight ahead and to a good depth
+    the better, and the farther from others, up to a point.
+    """
     across = _across(edge)
     best: tuple[float, Spot] | None = None
     for depth, aside in itertools.product(_DEPTHS_M, _ASIDES_M):
-        left = here + aside
+        left = base_left_m + aside
         inside = abs(left) <= edge.length_m / 2 - _RIM_M and depth >= _RIM_M and across - depth >= _RIM_M
         room = min((math.dist((depth, left), other) for other in others), default=math.inf)
         if not inside or room < _APART_M:
             continue
-        cost = abs(depth - _DEPTHS_M[0]) + abs(aside) + 0.5 * max(0.0, 0.12 - room)
+        cost = abs(depth - _DEPTHS_M[0]) + abs(aside) + 0.5 * max(0.0, _ROOMY_M - room)
         if best is None or cost < best[0]:
             best = (cost, Spot(depth, left))
-    if best is None:
-        there = edge.surface.name.replace("_", " ")
-        raise Failed(Failure.CONSTRAINT_PREVENTED, f"no free spot within reach on this side of the {there}")
-    return best[1]
+    return None if best is None else best[1]
 
 
 def _across(edge: Edge) -> float:
