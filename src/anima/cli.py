@@ -210,7 +210,7 @@ def reset() -> None:
 @app.command()
 def fault(
     kind: Annotated[str, typer.Argument(help="stalled_wheel, slip, blocked_path, lost_sensor, … or none.")],
-    target: Annotated[str, typer.Argument(help="Which one, e.g. left_wheel_joint or lidar.")] = "",
+    target: Annotated[str, typer.Argument(help="Which one, e.g. left_wheel or lidar.")] = "",
     seconds: Annotated[float, typer.Option("--for", help="How long; 0 lasts until cleared.")] = 0.0,
 ) -> None:
     """Break something in the simulated body, to see what the mind does. `anima fault none` mends everything."""

@@ -70,7 +70,8 @@ def test_ros2_launch_starts_the_same_processes_with_the_same_settings_as_anima_u
 ) -> None:
     started = resolver.resolve(SIM, **arguments)
 
-    assert [configured(process.arguments) for process in started] == configured_by_anima_up({"sim": "mujoco", **settings})
+    expected = configured_by_anima_up({"sim": "mujoco", **settings})
+    assert [configured(process.arguments) for process in started] == expected
     assert [process.parameters for process in started] == [{"use_sim_time": True}] * len(Process)
 
 

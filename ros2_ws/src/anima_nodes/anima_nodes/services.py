@@ -78,6 +78,11 @@ class GateNode(RegionNode):
             self, ExecuteSkill, "execute_skill", self._execute, cancel_callback=self._cancel
         )
 
+    def destroy_node(self) -> None:
+        # rclpy doesn't count actions among what a node takes with it.
+        self._server.destroy()
+        super().destroy_node()
+
     def put(self, sent: Sent) -> None:
         super().put(sent)
         value = sent.value
