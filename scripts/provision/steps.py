@@ -48,6 +48,8 @@ class Place:
         # Paths inside the checkout don't count, so that every clone shares what one has compiled.
         env.update(CCACHE_BASEDIR=str(root), CCACHE_NOHASHDIR="1")
         env.setdefault("COLCON_DEFAULTS_FILE", str(root / "ros2_ws" / "colcon.yaml"))
+        if shutil.which("ninja"):
+            env.setdefault("CMAKE_GENERATOR", "Ninja")
         if shutil.which("ccache"):
             env.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
             env.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
