@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import weakref
 from typing import Any, Literal
@@ -24,16 +25,13 @@ class Studio:
         self._model = model
         self._plain: dict[tuple[int, int], Any] = {}
         self._pretty: dict[tuple[int, int], Any] = {}
-        # Contexts that outlive the interpreter's modules complain; this runs before those are gone.
-        self._free = weakref.finalize(self, _close, self._plain, self._pretty)
-        # At the interpreter's exit EGL goes down before us, and takes the contexts along.
-        self._free.atexit = False
+        self._tidied = False
 
     def rgbd(self, data: Any, camera: str, width: int, height: int) -> tuple[Image, npt.NDArray[np.float32]]:
         """Clean colour (height, width, 3) and depth along the optical axis (height, width) in metres."""
         renderer = self._plain.get((width, height))
         if renderer is None:
-            renderer = self._plain[width, height] = mujoco.Renderer(self._model, height, width)
+            renderer = self._plain[width, height] = self._renderer(width, height)
         renderer.update_scene(data, camera)
         self._flags(renderer, shadows=False)
         colour = renderer.render().copy()
@@ -49,7 +47,7 @@ class Studio:
             quality = self._model.vis.quality
             plain = quality.offsamples, quality.shadowsize
             quality.offsamples, quality.shadowsize = _SAMPLES, _SHADOW_MAP
-            renderer = self._pretty[width, height] = mujoco.Renderer(self._model, height, width)
+            renderer = self._pretty[width, height] = self._renderer(width, height)
             quality.offsamples, quality.shadowsize = plain
         renderer.update_scene(data, "overview" if view == "overview" else self._behind(data))
         self._flags(renderer, shadows)
@@ -57,7 +55,18 @@ class Studio:
 
     def close(self) -> None:
         """Frees the contexts."""
-        _close(self._plain, self._pretty)
+        for shelf in (self._plain, self._pretty):
+            while shelf:
+                shelf.popitem()[1].close()
+
+    def _renderer(self, width: int, height: int) -> Any:
+        renderer = mujoco.Renderer(self._model, height, width)
+        if not self._tidied:
+            # Registered after the GL back end's own exit handler, so that it runs before: contexts that are
+            # still open when that one has shut the display down complain at length.
+            atexit.register(_close, weakref.ref(self))
+            self._tidied = True
+        return renderer
 
     def _behind(self, data: Any) -> Any:
         base = self._model.body("base_link").id
@@ -78,7 +87,7 @@ class Studio:
         flags[mujoco.mjtRndFlag.mjRND_HAZE] = False
 
 
-def _close(*shelves: dict[tuple[int, int], Any]) -> None:
-    for shelf in shelves:
-        while shelf:
-            shelf.popitem()[1].close()
+def _close(studio: weakref.ref[Studio]) -> None:
+    alive = studio()
+    if alive is not None:
+        alive.close()

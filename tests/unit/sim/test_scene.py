@@ -60,7 +60,7 @@ def test_a_misspelt_key_is_an_error_and_not_ignored(tmp_path: Path) -> None:
 
 def test_a_door_that_the_robot_does_not_fit_through_is_refused(tmp_path: Path) -> None:
     data = _flat()
-    data["walls"]["segments"][6]["doors"][0]["width_m"] = 0.6
+    data["walls"]["segments"][5]["doors"][0]["width_m"] = 0.6
     with pytest.raises(SceneError, match="width_m"):
         load_scene(_write(tmp_path, data))
 
