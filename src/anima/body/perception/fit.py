@@ -8,7 +8,7 @@ the heading are those whose outline leaves the fewest pixels unexplained.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -24,6 +24,9 @@ _SQUARE = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]) / 2
 _ASPECTS = (1.5, 2.0)
 _CUBE_ASPECT = 1.25  # up to this ratio of its longest to its shortest edge a box is called a cube
 _ROUNDS = 3  # place and width are found to well under a pixel in this many corrections
+
+X, Y, YAW, WIDTH, DEPTH, HEIGHT = range(6)
+"""Columns of an array of candidates, shape (n, 6): metres and radians."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Solid:
     width: float
     depth: float
     height: float
-    misfit: float = math.inf
+    misfit: float
 
     @property
     def shape(self) -> str:
@@ -53,37 +56,9 @@ class Solid:
         return "cube" if max(edges) <= _CUBE_ASPECT * min(edges) else "block"
 
     @property
-    def centre(self) -> Float64s:
-        """The middle, shape (3,)."""
-        return np.array([self.x, self.y, self.base + self.height / 2])
-
-    def corners(self, eye: Eye) -> Float64s:
-        """Points (n, 3) whose projections span the outline."""
-        if self.kind == "ball":
-            towards = eye.position - self.centre
-            distance = float(np.linalg.norm(towards))
-            towards = towards / distance
-            right = np.cross(towards, (0.0, 0.0, 1.0))
-            right = right / np.linalg.norm(right)
-            # The rim that the camera sees lies a little in front of the middle.
-            sine = self.width / 2 / distance
-            rim = self.centre + towards * (self.width / 2 * sine)
-            plane = np.stack([right, np.cross(right, towards)])
-            return np.asarray(rim + (self.width / 2 * math.sqrt(1 - sine * sine)) * (_CIRCLE @ plane))
-        if self.kind == "cylinder":
-            flat = _CIRCLE * (self.width / 2)
-        else:
-            c, s = math.cos(self.yaw), math.sin(self.yaw)
-            flat = (_SQUARE * (self.width, self.depth)) @ np.array([[c, s], [-s, c]])
-        ring = np.column_stack([flat, np.zeros(len(flat))])
-        foot = np.array([self.x, self.y, self.base])
-        return np.concatenate([ring + foot, ring + foot + np.array([0.0, 0.0, self.height])])
-
-    def moved(self, dx: float, dy: float, factor: float) -> Solid:
-        """The same solid farther along and wider by `factor`; a ball's height is its width."""
-        height = self.height * factor if self.kind == "ball" else self.height
-        width, depth = self.width * factor, self.depth * factor
-        return Solid(self.kind, self.x + dx, self.y + dy, self.base, self.yaw, width, depth, height)
+    def centre(self) -> tuple[float, float, float]:
+        """The middle."""
+        return self.x, self.y, self.base + self.height / 2
 
 
 def best_solid(blob: Blob, eye: Eye, base: float, height: float, around: tuple[float, float]) -> Solid:
@@ -92,76 +67,114 @@ def best_solid(blob: Blob, eye: Eye, base: float, height: float, around: tuple[f
     `height` is how high its top seemed from the depth, `around` where it is, roughly. The blob must be whole:
     neither cut by the edge of the image nor partly hidden.
     """
-    seen = _Outline(blob)
-    start = Solid("box", *around, base, 0.0, height, height, height)
-
-    boxes = [_match(replace(start, yaw=yaw), seen, eye) for yaw in np.radians(np.arange(0.0, 90.0, 15.0))]
-    for aspect in _ASPECTS:
-        long = replace(start, width=height * aspect)
-        boxes += [_match(replace(long, yaw=yaw), seen, eye) for yaw in np.radians(np.arange(0.0, 180.0, 22.5))]
-    box = min(boxes, key=lambda solid: solid.misfit)
+    fit = _Fit(blob, eye, base)
+    box = fit.best("box", _boxes(height, around))
     for step in (7.5, 4.0, 2.0):
-        turned = [_match(replace(box, yaw=box.yaw + math.radians(d)), seen, eye) for d in (-step, step)]
-        box = min([box, *turned], key=lambda solid: solid.misfit)
-    if box.width > 1.15 * box.depth:
-        stretched = [_match(replace(box, width=box.width * f), seen, eye) for f in (0.85, 0.93, 1.08, 1.18)]
-        box = min([box, *stretched], key=lambda solid: solid.misfit)
-    cylinder = _match(replace(start, kind="cylinder"), seen, eye)
-    ball = _match(replace(start, kind="ball"), seen, eye)
-    return min([box, cylinder, ball], key=lambda solid: solid.misfit)
+        turned = np.repeat(box[0][None], 2, axis=0)
+        turned[:, YAW] += np.radians([-step, step])
+        box = min(box, fit.best("box", turned), key=lambda found: found[1])
+    if box[0][WIDTH] > 1.15 * box[0][DEPTH]:
+        stretched = np.repeat(box[0][None], 4, axis=0)
+        stretched[:, WIDTH] *= (0.85, 0.93, 1.08, 1.18)
+        box = min(box, fit.best("box", stretched), key=lambda found: found[1])
+    round_one = np.array([[*around, 0.0, height, height, height]])
+    found = {"box": box, "cylinder": fit.best("cylinder", round_one), "ball": fit.best("ball", round_one)}
+    kind = min(found, key=lambda kind: found[kind][1])
+    (x, y, yaw, width, depth, tall), misfit = found[kind]
+    return Solid(kind, float(x), float(y), base, float(yaw), float(width), float(depth), float(tall), misfit)
 
 
-class _Outline:
-    """What was seen: mask of a patch, pixel coordinates of its columns and rows, centroid and area of the blob."""
+def _boxes(height: float, around: tuple[float, float]) -> Float64s:
+    """Boxes of all headings: square ones up to a quarter turn, longer ones up to half a turn."""
+    rows = [(*around, yaw, height, height, height) for yaw in np.radians(np.arange(0.0, 90.0, 15.0))]
+    for aspect in _ASPECTS:
+        rows += [(*around, yaw, height * aspect, height, height) for yaw in np.radians(np.arange(0.0, 180.0, 22.5))]
+    return np.array(rows)
 
-    def __init__(self, blob: Blob) -> None:
+
+class _Fit:
+    """One blob, and the solids that are tried on it, many at a time."""
+
+    def __init__(self, blob: Blob, eye: Eye, base: float) -> None:
         rows, columns = blob.mask.shape
-        self.mask = blob.mask.astype(np.float64)
-        self.columns = np.arange(columns) + float(blob.left)
-        self.rows = (np.arange(rows) + float(blob.top))[:, None]
-        self.area = float(self.mask.sum())
-        self.u = float((self.mask * self.columns).sum()) / self.area
-        self.v = float((self.mask * self.rows).sum()) / self.area
+        self._eye, self._base = eye, base
+        self._mask = blob.mask.astype(np.float64)
+        self._columns = np.arange(columns) + float(blob.left)
+        self._rows = (np.arange(rows) + float(blob.top))[:, None]
+        self._area = float(self._mask.sum())
+        self._u = float((self._mask * self._columns).sum()) / self._area
+        self._v = float((self._mask * self._rows).sum()) / self._area
 
+    def best(self, kind: str, candidates: Float64s) -> tuple[Float64s, float]:
+        """The candidate (6,) that fits best once moved and widened to the seen centroid and area, and its misfit."""
+        solids = candidates.copy()
+        for _ in range(_ROUNDS):
+            moments = [cv2.moments(hull) for hull in self._hulls(kind, solids)]
+            area = np.array([max(m["m00"], 1e-3) for m in moments])
+            u, v = np.array([m["m10"] for m in moments]) / area, np.array([m["m01"] for m in moments]) / area
+            middle = self._base + solids[:, HEIGHT] / 2
+            solids[:, :2] += self._on_level(self._u, self._v, middle) - self._on_level(u, v, middle)
+            # The outline's area grows with the width a little slower than its square, as the height stays.
+            factor = np.clip((self._area / area) ** 0.62, 0.6, 1.6)[:, None]
+            solids[:, WIDTH : HEIGHT + (kind == "ball")] *= factor
+        misfits = self._misfits(self._hulls(kind, solids))
+        first = int(np.argmin(misfits))
+        return solids[first], float(misfits[first])
 
-def _match(solid: Solid, seen: _Outline, eye: Eye) -> Solid:
-    """The solid moved and widened until its outline has the seen centroid and area, with its misfit."""
-    for _ in range(_ROUNDS):
-        moments = cv2.moments(_hull(solid, eye))
-        area = max(moments["m00"], 1e-3)
-        middle = solid.base + solid.height / 2
-        wanted = _on_level(eye, seen.u, seen.v, middle)
-        now = _on_level(eye, moments["m10"] / area, moments["m01"] / area, middle)
-        # The outline's area grows with the width a little slower than its square, as the height stays.
-        factor = min(max((seen.area / area) ** 0.62, 0.6), 1.6)
-        solid = solid.moved(wanted[0] - now[0], wanted[1] - now[1], factor)
-    return replace(solid, misfit=_misfit(_hull(solid, eye), seen))
+    def _on_level(self, u: Float64s | float, v: Float64s | float, z: Float64s) -> Float64s:
+        """Where the pixels' rays meet the level planes at heights `z`, shape (n, 2)."""
+        u, v = np.broadcast_arrays(u, v)
+        rays = self._eye.rays(u, v)
+        reach = (z - self._eye.position[2]) / rays[..., 2]
+        return np.asarray(self._eye.position[:2] + rays[..., :2] * np.asarray(reach)[..., None])
 
+    def _hulls(self, kind: str, solids: Float64s) -> list[NDArray[np.float32]]:
+        """The outlines in the image, each of shape (k, 1, 2)."""
+        pixels = self._eye.project(self._corners(kind, solids))[..., :2].astype(np.float32)
+        return [np.asarray(cv2.convexHull(points), dtype=np.float32) for points in pixels]
 
-def _on_level(eye: Eye, u: float, v: float, z: float) -> tuple[float, float]:
-    """Where the pixel's ray meets the level plane at height `z`; in plain numbers, because it runs often."""
-    pinhole, pose = eye.pinhole, eye.pose
-    right, down = (u - pinhole.cx) / pinhole.fx, (v - pinhole.cy) / pinhole.fy
-    x, y, fall = (float(pose[i, 0]) * right + float(pose[i, 1]) * down + float(pose[i, 2]) for i in range(3))
-    reach = (z - float(pose[2, 3])) / fall
-    return float(pose[0, 3]) + x * reach, float(pose[1, 3]) + y * reach
+    def _corners(self, kind: str, solids: Float64s) -> Float64s:
+        """Points (n, k, 3) whose projections span the outlines."""
+        foot = np.column_stack([solids[:, :2], np.full(len(solids), self._base)])[:, None]
+        if kind == "ball":
+            return self._rims(foot[:, 0], solids[:, WIDTH] / 2)
+        if kind == "cylinder":
+            flat = _CIRCLE * (solids[:, WIDTH] / 2)[:, None, None]
+        else:
+            c, s = np.cos(solids[:, YAW]), np.sin(solids[:, YAW])
+            turn = np.stack([np.stack([c, s], axis=-1), np.stack([-s, c], axis=-1)], axis=-2)
+            flat = (_SQUARE * solids[:, None, WIDTH : DEPTH + 1]) @ turn
+        low = foot + np.concatenate([flat, np.zeros((*flat.shape[:2], 1))], axis=-1)
+        high = low.copy()
+        high[..., 2] += solids[:, None, HEIGHT]
+        return np.concatenate([low, high], axis=1)
 
+    def _rims(self, feet: Float64s, radii: Float64s) -> Float64s:
+        """The circles on balls that the camera sees as their outlines; they lie a little in front of the middle."""
+        centre = feet + radii[:, None] * (0.0, 0.0, 1.0)
+        towards = self._eye.position - centre
+        distance = np.linalg.norm(towards, axis=-1, keepdims=True)
+        towards = towards / distance
+        right = np.cross(towards, (0.0, 0.0, 1.0))
+        right = right / np.linalg.norm(right, axis=-1, keepdims=True)
+        plane = np.stack([right, np.cross(right, towards)], axis=-2)
+        sine = radii[:, None] / distance
+        rim = centre + towards * (radii[:, None] * sine)
+        return np.asarray(rim[:, None] + (radii[:, None] * np.sqrt(1 - sine * sine))[..., None] * (_CIRCLE @ plane))
 
-def _hull(solid: Solid, eye: Eye) -> NDArray[np.float32]:
-    """The outline in the image, shape (n, 1, 2)."""
-    pixels = eye.project(solid.corners(eye))[:, :2]
-    return np.asarray(cv2.convexHull(pixels.astype(np.float32)), dtype=np.float32)
-
-
-def _misfit(outline: NDArray[np.float32], seen: _Outline) -> float:
-    """Share of the seen area that hull and mask don't have in common; pixels on the edge count in part."""
-    hull = outline[:, 0].astype(np.float64)
-    edge = np.concatenate([hull[1:], hull[:1]]) - hull
-    length = np.maximum(np.hypot(edge[:, 0], edge[:, 1]), 1e-9)
-    normal = np.stack([-edge[:, 1], edge[:, 0]], axis=-1) / length[:, None]
-    if np.dot(normal[0], hull.mean(axis=0) - hull[0]) < 0:
-        normal = -normal
-    offset = -(normal * hull).sum(axis=1)
-    inside = normal[:, 0, None, None] * seen.columns + normal[:, 1, None, None] * seen.rows + offset[:, None, None]
-    cover = np.clip(inside.min(axis=0) + 0.5, 0.0, 1.0)
-    return float(np.abs(cover - seen.mask).sum()) / seen.area
+    def _misfits(self, hulls: list[NDArray[np.float32]]) -> Float64s:
+        """Share of the seen area that each hull and the mask don't have in common; pixels on the edge count in part."""
+        most = max(len(hull) for hull in hulls)
+        # Shorter outlines are filled up with their last corner; an edge without length bounds nothing.
+        corners = np.stack([hull[np.minimum(np.arange(most), len(hull) - 1), 0] for hull in hulls]).astype(np.float64)
+        edge = np.concatenate([corners[:, 1:], corners[:, :1]], axis=1) - corners
+        length = np.hypot(edge[..., 0], edge[..., 1])
+        normal = np.stack([-edge[..., 1], edge[..., 0]], axis=-1) / np.maximum(length, 1e-9)[..., None]
+        inwards = ((corners.mean(axis=1)[:, None] - corners) * normal).sum(axis=-1)
+        normal = normal * np.where(inwards.sum(axis=1) < 0, -1.0, 1.0)[:, None, None]
+        offset = -(normal * corners).sum(axis=-1)
+        offset[length < 1e-6] = np.inf
+        across, down = normal[..., 0, None, None], normal[..., 1, None, None]
+        inside = (across * self._columns + down * self._rows + offset[..., None, None]).min(axis=1)
+        cover = np.clip(inside + 0.5, 0.0, 1.0)
+        return np.asarray(np.abs(cover - self._mask).sum(axis=(1, 2)) / self._area)
