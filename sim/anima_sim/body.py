@@ -21,6 +21,8 @@ from anima_sim.world import World
 
 _OVERVIEW_HZ, _OVERVIEW_SIZE = 5.0, (480, 360)
 _TRUTH_HZ = 25.0
+# After a longer gap (a suspended machine, a clock set anew) the world goes on from where it was.
+_LONGEST_STEP_S = 2.0
 
 
 class SimulatedBody:
@@ -37,6 +39,7 @@ class SimulatedBody:
         self._sensors = config.sensors
         self._due: dict[str, float] = {}
         self._refused = ""
+        self._began: float | None = None
         self.watched: frozenset[str] = frozenset()
         """Names of the topics that somebody listens to: pictures for people are drawn only then."""
 
@@ -50,8 +53,7 @@ class SimulatedBody:
         for fault in inbox.new(t.FAULT):
             self._try(lambda fault=fault: self.inject(fault))  # type: ignore[misc]
         self._obey(inbox)
-        if now > self._world.time:
-            self._world.step(now - self._world.time)
+        self._world.step(self._elapsed(now))
         out: list[Sent] = []
         self._proprioception(now, out)
         self._exteroception(now, out)
@@ -73,6 +75,14 @@ class SimulatedBody:
         speed = self._world.truth.robot_velocity()[0]
         doing = f"drives at {speed:.2f} m/s" if speed > 0.005 else "stands"
         return f"the simulated robot {doing}" + (f", with {faults}" if faults else "") + self._refused
+
+    def _elapsed(self, now: float) -> float:
+        """Seconds of physics up to `now`; one period on the first step and when the clock was set anew."""
+        gap = math.inf if self._began is None else now - self._began - self._world.time
+        if not 0.0 <= gap <= _LONGEST_STEP_S:
+            gap = self._world.config.simulation.control_period_s
+            self._began = now - self._world.time - gap
+        return gap
 
     def _obey(self, inbox: Inbox) -> None:
         for twist in inbox.new(t.CMD_VEL):

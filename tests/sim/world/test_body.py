@@ -83,6 +83,17 @@ def test_frames_stamps_and_sizes_are_the_ros_conventions() -> None:
     assert set(states.name) >= {"left_wheel_joint", "right_wheel_joint", "shoulder_pan", "gripper"}
 
 
+@pytest.mark.parametrize("start", [0.02, 1.7e9])
+def test_its_world_begins_when_the_clock_does_whatever_that_clock_says(body: SimulatedBody, start: float) -> None:
+    body.step(start, Inbox())
+    assert body.world.time == pytest.approx(0.02)
+    body.step(start + 0.1, Inbox())
+    assert body.world.time == pytest.approx(0.12, abs=0.003)
+    body.step(start - 0.5, Inbox())  # set back
+    body.step(start + 3600.0, Inbox())  # slept for an hour
+    assert body.world.time == pytest.approx(0.16, abs=0.003)
+
+
 def test_it_drives_as_commanded_and_stops_when_commands_stay_away(body: SimulatedBody) -> None:
     sent = _run(body, 0, 100, _go(0.2))
     assert _of(sent, t.ODOM)[-1].twist.twist.linear.x == pytest.approx(0.2, abs=0.03)
