@@ -87,7 +87,7 @@ class Gate:
             Outcome(
                 header=Header.at(self.now), lease=lease.id, call=lease.call, success=failure is Failure.NONE,
                 failure=int(failure), detail=detail, duration_s=1.5,
-            )  # fmt: skip
+            )
         )
 
 

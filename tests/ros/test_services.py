@@ -12,7 +12,7 @@ from support.ros_rig import Bench
 from anima import topics as t
 from anima.brain import TABLE
 from anima.config import load_settings
-from anima_nodes.services import NODES, SimulatedBodyNode, GateNode, ReflexNode
+from anima_nodes.services import NODES, GateNode, ReflexNode, SimulatedBodyNode
 
 pytestmark = pytest.mark.ros
 
@@ -21,7 +21,7 @@ ROWS = {row.node: row for row in TABLE}
 
 def test_nodes_with_services_are_rows_of_the_table() -> None:
     assert NODES.keys() <= ROWS.keys()
-    assert NODES == {"reflex_kernel": ReflexNode, "body": SimulatedBodyNode, "basal_ganglia_gate": GateNode}
+    assert {"reflex_kernel": ReflexNode, "body": SimulatedBodyNode, "basal_ganglia_gate": GateNode} == NODES
 
 
 class Reflex:

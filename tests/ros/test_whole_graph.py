@@ -1,0 +1,169 @@
+"""The whole graph, as `anima up` starts it: on the wire there is what the brain table says, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from support.ros_rig import Bench, start_ros
+
+from anima import topics as t
+from anima.brain import TABLE, AnyTopic, publishers
+from anima.runtime.processes import Process
+from anima.runtime.supervisor import Supervisor, commands
+from anima.types.mind import Heartbeat
+from anima_nodes.region_node import PROFILES
+
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
+
+NAMESPACE = "/robot2"
+PATIENCE_S = 90.0
+# No pictures, and a language model that doesn't answer: neither changes what is connected to what.
+SETTINGS = {"cameras": "false", "llm.server": "http://127.0.0.1:9", "seed": "5"}
+
+TOPICS = sorted(
+    {topic.name: topic for row in TABLE for topic in (*row.takes, *row.gives)}.values(), key=lambda topic: topic.name
+)
+EVERY_TOPIC = pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+
+
+def at(name: str) -> str:
+    """A topic's or node's name on the wire."""
+    return name if name.startswith("/") else f"{NAMESPACE}/{name}"
+
+
+class Graph:
+    """A running graph in a namespace, and a bench beside it that only listens."""
+
+    def __init__(self, domain: int, logs: Path) -> None:
+        namespaced = {name: [*words, "-r", f"__ns:={NAMESPACE}"] for name, words in commands(SETTINGS).items()}
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        self.supervisor = Supervisor(namespaced, logs)
+        self.supervisor.__enter__()
+        start_ros(domain, "-r", f"__ns:={NAMESPACE}")
+        self.bench = Bench()
+        self.beats: dict[str, list[Heartbeat]] = {name: self.bench.listen(hb) for name, hb in t.HEARTBEATS.items()}
+
+    def logs(self) -> str:
+        return "\n".join(self.supervisor.log(process.value).read_text() for process in Process)
+
+    def wait_up(self) -> None:
+        up = self.bench.until(lambda: all(self.beats.values()) or self.supervisor.deaths(), PATIENCE_S)
+        assert up and all(self.beats.values()), self.logs()
+
+    def close(self) -> None:
+        self.supervisor.stop()
+        self.bench.close()
+        rclpy.try_shutdown()
+
+    def publishers_of(self, topic: AnyTopic) -> list[Any]:
+        return list(self.bench.node.get_publishers_info_by_topic(at(topic.name)))
+
+    def takers_of(self, topic: AnyTopic) -> list[Any]:
+        found = self.bench.node.get_subscriptions_info_by_topic(at(topic.name))
+        return [info for info in found if info.node_name != "bench"]
+
+
+def start(domain: int, logs: Path) -> Iterator[Graph]:
+    before = os.environ.get("ROS_DOMAIN_ID")
+    graph = Graph(domain, logs)
+    try:
+        graph.wait_up()
+        yield graph
+    finally:
+        graph.close()
+        if before is None:
+            del os.environ["ROS_DOMAIN_ID"]
+        else:
+            os.environ["ROS_DOMAIN_ID"] = before
+
+
+@pytest.fixture(scope="module")
+def graph(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
+    yield from start(domain, tmp_path_factory.mktemp("graph"))
+
+
+def owners(topic: AnyTopic) -> list[str]:
+    """The nodes that publish a topic: rows of the table, or the heart of a process."""
+    for process, beat in t.HEARTBEATS.items():
+        if beat is topic:
+            return [f"process_{process}"]
+    return sorted(publishers().get(topic.name, []))
+
+
+def names(infos: Sequence[Any]) -> list[str]:
+    return sorted(info.node_name for info in infos)
+
+
+def test_every_node_of_the_table_is_up_and_no_other(graph: Graph) -> None:
+    expected = {row.node for row in TABLE} | {f"process_{process.value}" for process in Process} | {"bench"}
+    assert graph.bench.until(lambda: expected <= set(graph.bench.node.get_node_names()))
+    found = graph.bench.node.get_node_names_and_namespaces()
+    assert sorted(found) == sorted((name, NAMESPACE) for name in expected)
+
+
+@EVERY_TOPIC
+def test_a_topic_is_published_by_whom_the_table_names_and_by_nobody_else(graph: Graph, topic: AnyTopic) -> None:
+    expected = owners(topic)
+    assert graph.bench.until(lambda: names(graph.publishers_of(topic)) == expected), names(graph.publishers_of(topic))
+
+
+@EVERY_TOPIC
+def test_a_topic_is_heard_by_every_node_that_takes_it(graph: Graph, topic: AnyTopic) -> None:
+    takers = {row.node for row in TABLE if topic in row.takes}
+    assert graph.bench.until(lambda: takers <= set(names(graph.takers_of(topic)))), names(graph.takers_of(topic))
+
+
+@EVERY_TOPIC
+def test_a_topic_has_its_type_and_quality_of_service_on_the_wire(graph: Graph, topic: AnyTopic) -> None:
+    profile = PROFILES[topic.qos]
+    own = {row.node for row in TABLE}
+    for info in [*graph.publishers_of(topic), *graph.takers_of(topic)]:
+        assert info.topic_type == topic.type.ros, info.node_name
+        if info.node_name in own:
+            assert info.qos_profile.reliability == profile.reliability, info.node_name
+            assert info.qos_profile.durability == profile.durability, info.node_name
+
+
+def test_beside_the_topics_of_the_table_there_are_only_those_of_ros_itself(graph: Graph) -> None:
+    known = {at(topic.name) for topic in TOPICS}
+    found = {name for name, _ in graph.bench.node.get_topic_names_and_types()}
+    of_ros = {name for name in found if "/_action/" in name or name in ("/rosout", "/parameter_events")}
+    assert found - of_ros <= known
+
+
+def test_services_and_the_action_are_offered_once(graph: Graph) -> None:
+    offered = {name for name, _ in graph.bench.node.get_service_names_and_types()}
+    for name in ("software_stop/stop", "software_stop/reset", "sim/inject_fault", "execute_skill/_action/send_goal"):
+        assert at(name) in offered
+
+
+def test_time_goes_on_and_all_processes_keep_up(graph: Graph) -> None:
+    for process, beats in graph.beats.items():
+        first = beats[-1].header.stamp.seconds
+        assert graph.bench.until(lambda b=beats, f=first: b[-1].header.stamp.seconds > f + 1.0, 30.0), process
+
+
+def test_a_killed_process_is_named_and_the_rest_of_the_graph_ends_cleanly(graph: Graph) -> None:
+    """Runs last: it takes the graph down."""
+    states = graph.bench.listen(t.STOP_STATE)
+    velocities = graph.bench.listen(t.CMD_VEL)
+    os.kill(graph.supervisor.pid("brain"), signal.SIGKILL)
+
+    deaths: list[Any] = []
+    assert graph.bench.until(lambda: deaths.extend(graph.supervisor.deaths()) or deaths)
+    assert "the brain process killed by SIGKILL" in str(deaths[0])
+    assert graph.bench.until(lambda: states and "process_silent" in states[-1].active, 20.0)
+    assert graph.bench.until(lambda: velocities)
+    assert velocities[-1].twist.linear.x == 0.0
+
+    started = time.monotonic()
+    codes = graph.supervisor.stop()
+    assert codes == {**{process.value: 0 for process in Process}, "brain": -signal.SIGKILL}, graph.logs()
+    assert time.monotonic() - started < 60, "they were asked, not forced"
