@@ -6,11 +6,12 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from anima.body.arm.clearance import Box
-from anima.body.arm.grasp import ArmPlanner
+from anima.body.arm.grasp import ArmPlanner, Planning
 from anima.body.arm.kinematics import ArmKinematics
 from anima.body.arm.poses import ARM_JOINTS, GRIPPER_JOINT, ArmPoses, Joints, load_poses
 from anima.body.arm.trajectory import Trajectory
@@ -18,6 +19,8 @@ from anima.body.robot_model import load_robot_model
 from anima.config import Settings
 from anima.failure import Failure
 from anima.skills.program import Body, Command, Failed, Steps
+
+T = TypeVar("T")
 
 FREE_RADPS = 1.6     # peak joint speed where nothing is near,
 LADEN_RADPS = 1.2    # with something in the hand,
@@ -64,6 +67,17 @@ def holds_something(body: Body, hand: Hand) -> bool:
     return gripper(body) > hand.poses.gripper.held_above_rad
 
 
+def think(planning: Planning[T], phase: str) -> Steps[T]:
+    """Plan piece by piece, one each step, so that nobody waits for the motor cortex meanwhile."""
+    while True:
+        try:
+            next(planning)
+        except StopIteration as done:
+            found: T = done.value
+            return found
+        yield Command(velocity=(0.0, 0.0), phase=phase)
+
+
 def move_through(body: Body, waypoints: Sequence[Joints], speed_radps: float, phase: str) -> Steps[None]:
     """Move the arm smoothly through postures and wait until it is there.
 
@@ -97,7 +111,7 @@ def move_arm(
         return
     yield from retract(body, hand, phase)
     here = arm_joints(body)
-    route = hand.planner.route(here, goal, gripper(body), obstacles)
+    route = yield from think(hand.planner.route(here, goal, gripper(body), obstacles), phase)
     if route is None:
         raise Failed(Failure.CONSTRAINT_PREVENTED, f"{phase}: no way for the arm that keeps clear of what is around")
     yield from move_through(body, route, speed_radps, phase)

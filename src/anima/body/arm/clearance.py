@@ -56,18 +56,28 @@ class Clearance:
         self._pairs = [(m, f) for m, name in moving for f, other in fixed if (name, other) not in _NEIGHBOURS]
         resting = arm.configuration(np.zeros(5))
         pin.updateGeometryPlacements(arm.model, self._data, self._geometry, self._placements, resting)
-        self._world = [self._placement(index) for index in range(len(self._geometry.geometryObjects))]
+        shapes = self._geometry.geometryObjects
+        self._world = [self._placement(index) for index in range(len(shapes))]
+        # Balls around the shapes tell most pairs apart at once; the shapes' own frames lie in their middles.
+        self._balls: NDArray[np.float64] = np.array([_ball_radius(shape.geometry) for shape in shapes])
+        self._first, self._second = (np.array([pair[side] for pair in self._pairs]) for side in (0, 1))
+        self._centres: NDArray[np.float64] = np.array([self._placements.oMg[i].translation for i in range(len(shapes))])
 
     def why_not(self, joints: Joints, gripper: float, obstacles: Sequence[Box] = ()) -> str:
         """What the arm would come too close to in this posture; empty when it is clear."""
         self._update(joints, gripper)
         shapes = self._geometry.geometryObjects
-        for first, second in self._pairs:
+        apart = np.linalg.norm(self._centres[self._first] - self._centres[self._second], axis=1)
+        near = apart - self._balls[self._first] - self._balls[self._second] < BODY_MARGIN_M
+        for pair in np.flatnonzero(near):
+            first, second = self._pairs[int(pair)]
             if self._closer(first, second, BODY_MARGIN_M):
                 return f"{shapes[first].name} would touch {shapes[second].name}"
         for box in obstacles:
             solid, where = _solid(box)
-            for index in self._moving:
+            gaps = np.linalg.norm(self._centres[self._moving] - box.centre, axis=1) - self._balls[self._moving]
+            for place in np.flatnonzero(gaps - np.linalg.norm(box.size) / 2 < OBSTACLE_MARGIN_M):
+                index = self._moving[int(place)]
                 if _distance(shapes[index].geometry, self._world[index], solid, where) < OBSTACLE_MARGIN_M:
                     return f"{shapes[index].name} would touch what stands at {box.centre}"
         return ""
@@ -85,25 +95,12 @@ class Clearance:
                     return False
         return True
 
-    def lowest(self, joints: Joints, gripper: float) -> NDArray[np.float64]:
-        """The lowest corner of the hand's bounding boxes in base_link, shape (3,)."""
-        self._update(joints, gripper)
-        lowest = np.array([0.0, 0.0, np.inf])
-        for index in self._moving:
-            shape = self._geometry.geometryObjects[index]
-            shape.geometry.computeLocalAABB()
-            reach = np.array(shape.geometry.aabb_local.max_)
-            placement = self._placements.oMg[index]
-            down = float(np.abs(placement.rotation[2]) @ reach)
-            if placement.translation[2] - down < lowest[2]:
-                lowest = np.array([*placement.translation[:2], placement.translation[2] - down])
-        return lowest
-
     def _update(self, joints: Joints, gripper: float) -> None:
         configuration = self._arm.configuration(joints, gripper)
         pin.updateGeometryPlacements(self._arm.model, self._data, self._geometry, self._placements, configuration)
         for index in self._moving:
             self._world[index] = self._placement(index)
+            self._centres[index] = self._placements.oMg[index].translation
 
     def _placement(self, index: int) -> coal.Transform3s:
         placement = self._placements.oMg[index]
@@ -118,6 +115,11 @@ def _solid(box: Box) -> tuple[coal.Box, coal.Transform3s]:
     c, s = math.cos(box.yaw), math.sin(box.yaw)
     rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     return coal.Box(*box.size), coal.Transform3s(rotation, np.array(box.centre))
+
+
+def _ball_radius(shape: coal.CollisionGeometry) -> float:
+    shape.computeLocalAABB()
+    return float(shape.aabb_radius)
 
 
 _REQUEST = coal.DistanceRequest()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,21 @@ _HIGHER_M = (0.0, 0.003, 0.006, 0.010)
 _OPENINGS = (1.0, 0.75)  # of the full opening: less beside a neighbour
 _ROUND = frozenset({"cylinder", "ball"})
 WIDEST_M = 0.055
+
+
+Result = TypeVar("Result")
+Planning = Generator[None, None, Result]
+"""Planning in small pieces: yields between them and comes back with a `Result`."""
+
+
+def at_once(planning: Planning[Result]) -> Result:
+    """The result of a planning, without pause."""
+    while True:
+        try:
+            next(planning)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
 
 
 @dataclass(frozen=True)
@@ -61,7 +77,11 @@ class Reach:
 
 @dataclass
 class ArmPlanner:
-    """Plans with the arm's kinematics and clearances. Obstacles are boxes in base_link: tops, neighbours."""
+    """Plans with the arm's kinematics and clearances. Obstacles are boxes in base_link: tops, neighbours.
+
+    What may take longer than a step of the motor cortex comes as `Planning`: it yields between candidates, so that
+    whoever runs it can let time go on, and returns what it found. `at_once` runs it to its end.
+    """
 
     arm: ArmKinematics
     open_rad: float
@@ -70,20 +90,21 @@ class ArmPlanner:
     def __post_init__(self) -> None:
         self.clearance = Clearance(self.arm)
 
-    def grasp(self, thing: Thing, obstacles: Sequence[Box]) -> Reach | None:
+    def grasp(self, thing: Thing, obstacles: Sequence[Box]) -> Planning[Reach | None]:
         """The way of taking hold that turns the wrist least, steep before flat; None when there is none."""
         for opening in _OPENINGS:
             for pitch in PITCHES_RAD:
-                found = [
-                    reach
-                    for target in self._grasp_targets(thing, pitch)
-                    if (reach := self._descent(target, opening * self.open_rad, obstacles)) is not None
-                ]
+                found = []
+                for target in self._grasp_targets(thing, pitch):
+                    reach = self._descent(target, opening * self.open_rad, obstacles)
+                    if reach is not None:
+                        found.append(reach)
+                    yield
                 if found:
                     return min(found, key=lambda reach: abs(float(reach.waypoints[-1][4])))
         return None
 
-    def release(self, point: Vector, roll: float, gripper: float, obstacles: Sequence[Box]) -> Reach | None:
+    def release(self, point: Vector, roll: float, gripper: float, obstacles: Sequence[Box]) -> Planning[Reach | None]:
         """The way down to put a held thing at `point` (of the tool, (3,), base_link) upright, as it was taken.
 
         It was taken with the wrist rolled by `roll`: with the same roll and pitch it stands upright again.
@@ -92,9 +113,12 @@ class ArmPlanner:
             reach = self._descent(ToolTarget(point, pitch, roll=roll), gripper, obstacles)
             if reach is not None:
                 return reach
+            yield
         return None
 
-    def route(self, start: Joints, goal: Joints, gripper: float, obstacles: Sequence[Box]) -> list[Joints] | None:
+    def route(
+        self, start: Joints, goal: Joints, gripper: float, obstacles: Sequence[Box]
+    ) -> Planning[list[Joints] | None]:
         """Postures from `start` to `goal` (both included) that keep clear on the way, or None.
 
         The wrist and shoulder may turn first, last, or in a high posture in between.
@@ -103,6 +127,7 @@ class ArmPlanner:
             waypoints = [start, *between, goal]
             if self.clearance.path_clear(waypoints, gripper, obstacles):
                 return waypoints
+            yield
         return None
 
     def lift(self, start: Joints, height_m: float) -> list[Joints]:

@@ -21,6 +21,7 @@ from anima.skills.arm_motion import (
     move_arm,
     move_gripper,
     move_through,
+    think,
 )
 from anima.skills.program import Body, Failed, Program, Steps, come_to_rest
 from anima.skills.programs.approach import known_thing, stow
@@ -70,7 +71,8 @@ def run(arguments: OfObject, body: Body) -> Program:
             yield from stow(body, hand, surface, "folding the arm")
             after = f", after a grasp that failed ({missed})" if missed else ""
             raise Failed(Failure.PERCEPTION_MISS, f"the {words} is not to be seen where it should be{after}")
-        reach = hand.planner.grasp(seen.seen_from(body.senses.located()), obstacles(body, surface, but=name))
+        planning = hand.planner.grasp(seen.seen_from(body.senses.located()), obstacles(body, surface, but=name))
+        reach = yield from think(planning, f"thinking how to grasp the {words}")
         if reach is None:
             yield from stow(body, hand, surface, "folding the arm")
             raise _out_of_reach(body, hand, seen, words)

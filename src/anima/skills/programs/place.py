@@ -23,6 +23,7 @@ from anima.skills.arm_motion import (
     move_arm,
     move_gripper,
     move_through,
+    think,
 )
 from anima.skills.program import Body, Failed, Program, Steps, come_to_rest
 from anima.skills.programs.approach import stow
@@ -158,7 +159,7 @@ def _let_go(body: Body, hand: Hand, edge: Edge, spot: Spot, name: str) -> Steps[
     roll = body.senses.joint("wrist_roll")
     opened = min(hand.poses.gripper.open_rad, held_at + _LET_GO_RAD)
     boxes = obstacles(body, surface, but=name)
-    reach = hand.planner.release(point, roll, opened, boxes)
+    reach = yield from think(hand.planner.release(point, roll, opened, boxes), f"thinking how to put the {words} down")
     if reach is None:
         yield from back_off(body, edge, "backing off")
         raise Failed(Failure.CONSTRAINT_PREVENTED, f"no way to put the {words} down there without touching something")
