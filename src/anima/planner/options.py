@@ -58,6 +58,15 @@ class Options:
     exhausted: tuple[str, ...]
     give_up: tuple[str, ...]
 
+    def note(self, call: str, history: Sequence[Step]) -> str:
+        """What speaks for or against a possible call, in a few words, or empty."""
+        failed = _failed_in_a_row(call, history)
+        if call == self.way[-1]:
+            return f"next on the way, failed {failed}x" if failed else "next on the way"
+        if call.startswith("give_up(") and self.exhausted:
+            return f"{self.exhausted[0]} failed {TRIES}x"
+        return f"failed {failed}x" if failed else ""
+
     @property
     def calls(self) -> tuple[str, ...]:
         """Everything that may be decoded."""
@@ -161,11 +170,17 @@ def _put_down(state: WorldState, names: KnownNames) -> str:
 def _relevant(
     condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]
 ) -> list[str]:
-    """Calls that speak of what the condition speaks of, whether or not they lead there."""
+    """Other calls that can serve the condition at this moment, whether or not their preconditions hold."""
     things = [arg for arg in condition.args if arg in names.objects]
-    places = [arg for arg in condition.args if arg in names.places]
-    calls = [f"{skill}({thing})" for thing in things for skill in ("look_for", "approach", "pick")]
-    calls += [f"go_to({place})" for place in places]
+    calls = []
+    for thing in things:
+        failed = any(step.failure is not Failure.NONE and thing in step.call for step in history)
+        if state.holding == thing:
+            continue
+        if failed or not is_seen(state, thing):
+            calls.append(f"look_for({thing})")
+        if condition.name in ("at", "holding"):
+            calls += [f"approach({thing})", f"pick({thing})"] if failed else [f"pick({thing})"]
     if state.holding and things and state.holding not in things:
         calls.append(f"place({state.holding}, {_put_down(state, names)})")
     last = history[-1].failure if history else Failure.NONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anima.failure import Failure
@@ -55,17 +54,17 @@ def packet(situation: Situation, choices: Options) -> str:
         lines.append(f"concerns: {'; '.join(concerns[:MAX_CONCERNS])}")
     if situation.history:
         recent = situation.history[-MAX_HISTORY:]
-        tried = _tried(situation.history)
         lines.append(f"history: {'; '.join(f'{step.call} {step.ended}' for step in recent)}")
-        if tried:
-            lines.append(f"failed so far: {tried}")
     lines.append(f"mode: {_mode(situation)}")
     if choices.blocked:
         blocked = [f"{b.call}: {b.reason}" + (f" -> {b.mend}" if b.mend else "") for b in choices.blocked]
         lines.append(f"blocked: {'; '.join(blocked)}")
     news = _news(situation)
     lines.append(f"new: {'; '.join(news[-MAX_NEWS:]) or 'nothing'}")
-    lines.append(f"can: {' | '.join(choices.calls)}")
+    lines.append("can:")
+    for call in choices.calls:
+        note = choices.note(call, situation.history)
+        lines.append(f"{call}, {note}" if note else call)
     return "\n".join(lines)
 
 
@@ -96,16 +95,6 @@ def _concerns(situation: Situation) -> list[str]:
     if state.battery < LOW_BATTERY:
         found.append("battery low")
     return found
-
-
-def _tried(history: Sequence[Step]) -> str:
-    """Calls that failed, with how often in all: what repetition looks like."""
-    counts: dict[tuple[str, str], int] = {}
-    for step in history:
-        if step.failure is not Failure.NONE:
-            key = (step.call, step.ended)
-            counts[key] = counts.get(key, 0) + 1
-    return "; ".join(f"{call} {ended} x{count}" for (call, ended), count in counts.items() if count > 1)
 
 
 def _mode(situation: Situation) -> str:
