@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from anima.config import ConfigError
+
 
 class SimulationError(Exception):
     """Root of everything that the simulator raises."""
 
 
-class SceneError(SimulationError):
+class SceneError(SimulationError, ConfigError):
     """A scene file is missing, unreadable or describes an impossible place."""
 
 
-class RobotError(SimulationError):
+class RobotError(SimulationError, ConfigError):
     """The robot's description or its configuration is missing or doesn't fit together."""
 
 

@@ -122,6 +122,7 @@ def test_a_setting_without_a_key_or_a_value_is_refused_with_how_to_write_it(pair
         (["--set", "speed=-1"], "speed"),
         (["--set", "nonsense=1"], "nonsense"),
         (["--settings", "no-such-file.yaml"], "no-such-file.yaml: no such file"),
+        (["--set", "map=atlantis"], "atlantis"),
     ],
 )
 def test_a_process_with_bad_settings_ends_at_once_and_names_them(

@@ -158,7 +158,7 @@ def test_a_killed_process_is_named_and_the_rest_of_the_graph_ends_cleanly(graph:
 
     deaths: list[Any] = []
     assert graph.bench.until(lambda: deaths.extend(graph.supervisor.deaths()) or deaths)
-    assert "the brain process killed by SIGKILL" in str(deaths[0])
+    assert "the brain process was killed by SIGKILL" in str(deaths[0])
     assert graph.bench.until(lambda: states and "process_silent" in states[-1].active, 20.0)
     assert graph.bench.until(lambda: velocities)
     assert velocities[-1].twist.linear.x == 0.0

@@ -17,17 +17,32 @@ _PR_SET_PDEATHSIG = 1
 _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))
 
 
+# What holds the wheels still when a process is gone.
+_HELD_BY = {
+    Process.REFLEX.value: "the body stops when no command comes",
+    Process.BODY.value: "nothing moves without it",
+}
+
+
 @dataclass(frozen=True)
 class Death:
-    """A process that ended though nobody asked it to."""
+    """A process that ended though nobody asked it to; `last_words` is the last line that it printed."""
 
     process: str
     code: int
     log: Path
+    last_words: str = ""
 
     def __str__(self) -> str:
-        how = f"killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exited with {self.code}"
-        return f"the {self.process} process {how}; the reflexes hold the robot still. Its log: {self.log}"
+        how = f"was killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exited with {self.code}"
+        why = f" ({self.last_words})" if self.code > 0 and self.last_words else ""
+        held = _HELD_BY.get(self.process, "the reflexes hold the robot still")
+        return f"the {self.process} process {how}{why}; {held}. Its log: {self.log}"
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
+    return lines[-1].strip() if lines else ""
 
 
 def commands(
@@ -100,7 +115,7 @@ class Supervisor:
             code = child.poll()
             if code is not None and name not in self._reported:
                 self._reported.add(name)
-                ended.append(Death(name, code, self.log(name)))
+                ended.append(Death(name, code, self.log(name), _last_line(self.log(name))))
         return ended
 
     def stop(self) -> dict[str, int]:

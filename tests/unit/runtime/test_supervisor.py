@@ -83,11 +83,20 @@ def test_a_killed_process_is_reported_once_with_its_name_and_log(tmp_path: Path)
     assert str(running.log("brain")) in str(death)
 
 
-def test_a_process_that_ends_by_itself_is_reported_with_its_exit_code(tmp_path: Path) -> None:
-    with Supervisor({"a": python("import sys; sys.exit(3)")}, tmp_path) as running:
+def test_a_process_that_ends_by_itself_is_reported_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
+    code = "import sys\nprint('starting')\nprint('config/robot.yaml: no such file')\nsys.exit(3)"
+    with Supervisor({"body": python(code)}, tmp_path) as running:
         reports = []
         assert until(lambda: bool(reports.extend(running.deaths()) or reports))
-    assert "exited with 3" in str(reports[0])
+    assert "the body process exited with 3 (config/robot.yaml: no such file)" in str(reports[0])
+
+
+@pytest.mark.parametrize(
+    ("process", "held"),
+    [("planner", "reflexes hold the robot still"), ("reflex", "body stops when no command comes")],
+)
+def test_a_death_says_what_holds_the_robot_still_now(process: str, held: str) -> None:
+    assert held in str(supervisor.Death(process, -signal.SIGKILL, Path("a.log")))
 
 
 def test_processes_stop_in_reverse_order_each_after_the_other_is_gone(tmp_path: Path) -> None:

@@ -129,13 +129,18 @@ def main(argv: list[str] | None = None) -> int:
         # Without the right to be first it still runs, and the body's own time-out stands behind it.
         with contextlib.suppress(PermissionError):
             os.nice(-10)
+    started = time.monotonic()
     rclpy.init(args=argv)
-    executor = EventsExecutor()
-    nodes = [NODES.get(row.node, RegionNode)(row, settings) for row in rows_of(process)]
+    try:
+        nodes = [NODES.get(row.node, RegionNode)(row, settings) for row in rows_of(process)]
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        rclpy.try_shutdown()
+        return 2
     heart = ProcessNode(process, nodes)
+    executor = EventsExecutor()
     for node in (*nodes, heart):
         executor.add_node(node)
-    started = time.monotonic()
     if process is Process.BODY and settings.sim != "none":
         from .simulation import drive_time
 
@@ -148,6 +153,7 @@ def main(argv: list[str] | None = None) -> int:
     finally:
         for node in (*nodes, heart):
             node.destroy_node()
+        executor.shutdown()
         rclpy.try_shutdown()
     return 0
 
