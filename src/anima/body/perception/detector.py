@@ -64,12 +64,7 @@ class Detector:
         occluded = _occluded(blob, patch, objects.occluder_m)
         confidence = min(1.0, blob.area / weights.coarse_below_px)
         base = self._base(cloud, at.surfaces)
-        in_hand = (
-            at.tool is not None
-            and float(np.linalg.norm(middle - at.tool)) < objects.hand_radius_m
-            and (occluded or base is None)
-        )
-        if in_hand:
+        if base is None and at.tool is not None and float(np.linalg.norm(middle - at.tool)) < objects.hand_radius_m:
             return self._partial(blob, cloud, at.eye, confidence)
         if blob.cut or occluded or base is None:
             doubt = (weights.border if blob.cut else 1.0) * (weights.occluded if occluded else 1.0)
