@@ -31,17 +31,24 @@ class ScriptedModel:
     """`script` gets each request (warm-ups excepted) and says what to answer."""
 
     script: Callable[[Request], Answer]
+    wakes: bool = True
     requests: list[Request] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
 
     def start(self, request: Request) -> Turn:
         if request.choices == ("ok",):
-            turn = Turn("ok")
+            turn = Turn("ok" if self.wakes else None)
         else:
             self.requests.append(request)
             turn = Turn(self.script(request))
         self.turns.append(turn)
         return turn
+
+    def wake(self) -> None:
+        """Let the warm-ups end that are under way."""
+        self.wakes = True
+        for turn in self.turns:
+            turn.answer = turn.answer or "ok"
 
     def close(self) -> None:
         pass

@@ -22,6 +22,7 @@ from anima.planner.llm.base import Completion, LanguageModel, Request
 from anima.planner.objectives import NotUnderstood
 from anima.planner.options import Step
 from anima.planner.packet import Situation
+from anima.planner.session import warm_up
 from anima.types.base import Header, Time
 from anima.types.mind import Objective, ObjectState, WorldState
 from anima.types.std import Point, Pose, Vector3
@@ -100,6 +101,7 @@ def bench_listen(
     """How many orders are read rightly; `say` gets a line for each miss and a last one for the score."""
     names, lexicon = known_names(settings), load_lexicon()
     stable = listen.prefix(load_listen_prompt(), lexicon)
+    ask(model, warm_up("listen", stable))
     tally = _Tally(say)
     for order in orders:
         hearing = Hearing.of(order.say, names, lexicon)
@@ -118,6 +120,7 @@ def bench_act(
 ) -> Score:
     """How often the next call is a right one; also what drawing lots among the choices would give."""
     stable = act.prefix(load_act_prompt())
+    ask(model, warm_up("act", stable))
     tally = _Tally(say)
     for moment in moments:
         situation = situation_of(moment, settings)
@@ -130,7 +133,7 @@ def bench_act(
 
 
 class _Tally:
-    """Counts as it goes; the first turn of a run pays for the prefix and is left out of the cost."""
+    """Counts as it goes."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -143,10 +146,9 @@ class _Tally:
     def add(self, case: str, got: str, want: list[str], done: Completion) -> None:
         self._total += 1
         self._right += got in want
-        if self._total > 1:
-            self._seconds.append(done.prefill_s + done.decode_s)
-            self._cached += done.cached_tokens
-            self._prompt += done.prompt_tokens
+        self._seconds.append(done.prefill_s + done.decode_s)
+        self._cached += done.cached_tokens
+        self._prompt += done.prompt_tokens
         if got not in want:
             self._misses.append(f"{case}: {got}, wanted {' or '.join(want)}")
             self._say(self._misses[-1])

@@ -58,6 +58,7 @@ class PrefrontalPlanner:
         self._refused: list[str] = []
         self._calls = 0
         self._complained = False
+        self._asked_for_patience = False
         self._doing = "It waits for its model."
 
     # --- the step --------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ class PrefrontalPlanner:
         if (ended := self._session.poll(now)) is not None:
             sent += self._take_turn(now, ended, state, inbox)
         sent += self._next_turn(now, state)
-        return sent
+        return sent + self._ask_for_patience(now)
 
     def why(self) -> str:
         """One sentence: what it thinks about or waits for."""
@@ -169,7 +170,7 @@ class PrefrontalPlanner:
         if self._to_warm:
             role, stable = self._to_warm[0]
             self._doing = f"It reads its instructions for the role {role!r}."
-            self._session.start(warm_up(role, stable, self._llm))
+            self._session.start(warm_up(role, stable))
             return []
         return self._decide(now, state)
 
@@ -239,6 +240,14 @@ class PrefrontalPlanner:
             return []
         text = f"I could not make sense of {utterance.text[:60]!r}. Please say it again."
         return [self._say(now, text, utterance.id)]
+
+    def _ask_for_patience(self, now: float) -> list[Sent]:
+        """The first start computes the instructions for a minute or so; who speaks meanwhile shall know."""
+        warming = self._session.is_busy and self._hearing is None and self._deciding is None
+        if not (warming and self._heard and self._to_warm) or self._asked_for_patience:
+            return []
+        self._asked_for_patience = True
+        return [self._say(now, "One moment, I am still waking up.", self._heard[0][0].id)]
 
     def _complain(self, now: float, error: str) -> list[Sent]:
         """Say what is wrong, once per trouble; nothing moves on a failed turn."""

@@ -11,6 +11,7 @@ from anima.planner.llm.server import Server
 from anima.types.base import Header
 from anima.types.mind import Thought
 
+WARM_UP_BUDGET_S = 900.0
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 2.0, 60.0
 
 
@@ -23,16 +24,19 @@ def open_model(settings: LlmSettings) -> LanguageModel:
     )
 
 
-def warm_up(role: str, stable: tuple[Message, ...], settings: LlmSettings) -> Request:
-    """A turn that only makes the role's prefix ready, so that the first real one is quick."""
+def warm_up(role: str, stable: tuple[Message, ...]) -> Request:
+    """A turn that only makes the role's prefix ready, so that the first real one is quick.
+
+    Nobody waits for it, and its result is kept on disk: it has all the time that a busy machine may need.
+    """
     return Request(
         role=role,
         messages=(*stable, Message("user", "ready?")),
         stable=len(stable),
         grammar='root ::= "ok"\n',
         max_tokens=4,
-        prefill_budget_s=settings.prefill_budget_s,
-        decode_budget_s=settings.decode_budget_s,
+        prefill_budget_s=WARM_UP_BUDGET_S,
+        decode_budget_s=WARM_UP_BUDGET_S,
         choices=("ok",),
     )
 

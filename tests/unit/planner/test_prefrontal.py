@@ -51,8 +51,8 @@ def backlog(*objectives: Objective) -> Backlog:
 class Bench:
     """A planner with its inbox, stepped by hand ten times a second."""
 
-    def __init__(self, script: Any) -> None:
-        self.model = ScriptedModel(script if callable(script) else lambda request: script)
+    def __init__(self, script: Any, wakes: bool = True) -> None:
+        self.model = ScriptedModel(script if callable(script) else lambda request: script, wakes)
         self.planner = PrefrontalPlanner(Settings(), self.model)
         self.inbox = Inbox()
         self.now = 10.0
@@ -134,6 +134,14 @@ def test_a_question_back_is_answered_by_the_next_words() -> None:
     assert not of(sent, t.OBJECTIVES)
     sent = bench.say("the red one", "u2")
     assert of(sent, t.OBJECTIVES)[0].objectives[0].condition == "at(red_cube, person)"
+
+
+def test_who_speaks_while_the_model_wakes_up_is_told_and_then_heard() -> None:
+    bench = Bench(first, wakes=False)
+    replies = of(bench.say("bring me the red cube"), t.REPLY)
+    assert [r.text for r in replies] == ["One moment, I am still waking up."]
+    bench.model.wake()
+    assert of(bench.run(1.0), t.OBJECTIVES)
 
 
 def test_stop_is_not_for_the_planner() -> None:

@@ -1,0 +1,49 @@
+"""The default model under the real prompts and grammars: a sample of the labelled sets, with some room to err."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from anima.config import Settings
+from anima.planner.bench import Moment, Order, Score, bench_act, bench_listen, load_cases, sample
+from anima.planner.llm.base import LanguageModel
+from anima.planner.llm.llama import model_file
+from anima.planner.session import open_model
+
+HERE = Path(__file__).parent
+SETTINGS = Settings()
+
+pytestmark = [
+    pytest.mark.llm,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        not model_file(SETTINGS.llm.model).is_file(), reason="the model is not there: ./anima models fetch"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LanguageModel]:
+    model = open_model(SETTINGS.llm)
+    yield model
+    model.close()
+
+
+def held_to(score: Score, share: float) -> None:
+    assert score.right >= share * score.total, "\n".join(score.misses)
+    assert score.cached_share >= 0.85
+
+
+def test_orders_that_nothing_was_tuned_on_are_understood(model: LanguageModel) -> None:
+    orders = sample(load_cases(HERE / "orders_heldout.yaml", Order), 20, seed=1)
+    held_to(bench_listen(SETTINGS, model, orders), 0.8)
+
+
+def test_the_next_step_is_found_in_moments_that_nothing_was_tuned_on(model: LanguageModel) -> None:
+    moments = [moment for moment in load_cases(HERE / "situations.yaml", Moment) if moment.heldout]
+    score = bench_act(SETTINGS, model, sample(moments, 12, seed=1))
+    held_to(score, 0.8)
+    assert score.right / score.total > score.chance + 0.15
