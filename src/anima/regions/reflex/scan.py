@@ -15,6 +15,7 @@ Points = NDArray[np.float64]
 """Points on the floor plane in base_link, metres, shape (N, 2)."""
 
 _MAX_BEAMS = 20_000
+_MAX_ANGLE_RAD = 20.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def read_scan(scan: LaserScan, tuning: ObstacleTuning) -> ScanView:
     ranges = np.asarray(scan.ranges, dtype=np.float64).ravel()
     geometry = (scan.angle_min, scan.angle_increment, scan.range_min, scan.range_max)
     usable = bool(np.all(np.isfinite(geometry))) and scan.angle_increment != 0.0 and scan.range_min >= 0.0
+    # Far beyond a turn it isn't a scan, and angles lose their meaning.
+    usable = usable and max(abs(scan.angle_min), abs(scan.angle_increment) * len(ranges)) <= _MAX_ANGLE_RAD
     if not usable or not 0 < len(ranges) <= _MAX_BEAMS:
         return ScanView(stamp, np.zeros((0, 2)), blind_front=True, blind_rear=True)
     beams = scan.angle_min + scan.angle_increment * np.arange(len(ranges), dtype=np.float64)
