@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock
 
 from anima import topics as t
 from anima.brain import rows_of
-from anima.config import ConfigError, load_settings
+from anima.config import ConfigError, Settings, load_settings
 from anima.runtime.processes import Process
 from anima.types.base import Header
 from anima.types.mind import Heartbeat
@@ -129,14 +129,25 @@ def main(argv: list[str] | None = None) -> int:
         # Without the right to be first it still runs, and the body's own time-out stands behind it.
         with contextlib.suppress(PermissionError):
             os.nice(-10)
-    started = time.monotonic()
     rclpy.init(args=argv)
     try:
-        nodes = [NODES.get(row.node, RegionNode)(row, settings) for row in rows_of(process)]
+        run(process, settings)
     except ConfigError as error:
         print(error, file=sys.stderr)
-        rclpy.try_shutdown()
         return 2
+    except Exception:
+        if rclpy.ok():
+            raise
+        # Told to stop while it was starting: its context was gone before its nodes were there.
+    finally:
+        rclpy.try_shutdown()
+    return 0
+
+
+def run(process: Process, settings: Settings) -> None:
+    """Build the nodes of a process and spin them until shutdown. Raises `ConfigError` when they can't be built."""
+    started = time.monotonic()
+    nodes = [NODES.get(row.node, RegionNode)(row, settings) for row in rows_of(process)]
     heart = ProcessNode(process, nodes)
     executor = EventsExecutor()
     for node in (*nodes, heart):
@@ -154,8 +165,6 @@ def main(argv: list[str] | None = None) -> int:
         for node in (*nodes, heart):
             node.destroy_node()
         executor.shutdown()
-        rclpy.try_shutdown()
-    return 0
 
 
 if __name__ == "__main__":
