@@ -31,7 +31,7 @@ from anima_sim.map_picture import draw_map
 TOPICS = (*SHOWN, t.GROUND_TRUTH, t.WORLD_STATE, t.MAP)
 FILM_TOPICS = (t.CAMERA_COLOUR, t.OVERVIEW)
 ERRAND_LIMIT_S = 1200.0
-AFTERGLOW_S = 1.0
+AFTERGLOW_S = 2.0
 DONE, FAILED, DECLINED = 0, 1, 3
 
 STYLES = {
@@ -165,8 +165,8 @@ def follow(
                 order, errand, over_at = said, Errand(spoken), None
                 watcher.errand = errand
         deaths = [str(death) for death in running.deaths()] if running else []
-        if errand.over and over_at is None:
-            over_at = time.monotonic()
+        # Words come before the objectives that they announce, so an answer alone isn't the end at once.
+        over_at = (over_at or time.monotonic()) if errand.over else None
         if over_at is not None and time.monotonic() - over_at > AFTERGLOW_S:
             break
     watcher.errand = None
