@@ -6,6 +6,7 @@ import ast
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -165,6 +166,16 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     usual = resolver.resolve(SIM)
     for name in declared - {"sim"}:  # there is one simulator so far
         assert resolver.resolve(SIM, **{name: other[name]}) != usual, name
+
+
+def test_what_a_launch_file_imports_of_the_mind_needs_no_package_of_the_environment() -> None:
+    """`ros2 launch` runs with the Python of ROS 2, which has none of them."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import anima.runtime.processes"
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, timeout=60)
+    for launch_file in LAUNCH_FILES:
+        tree = ast.parse(launch_file.read_text(encoding="utf-8"))
+        modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+        assert {module for module in modules if module.startswith("anima")} <= {"anima.runtime.processes"}
 
 
 @pytest.mark.skipif(shutil.which("ros2") is None, reason="this machine has no `ros2 launch`; play_launch stands in")
