@@ -63,8 +63,9 @@ class SkillRig:
         """Grant a lease for a call; it runs from the next tick on."""
         self._leases += 1
         now = self.graph.now
+        call = call_of(name, now, f"call{self._leases}", **arguments)
         lease = Lease(
-            header=Header.at(now), id=f"lease{self._leases}", call=call_of(name, now, f"call{self._leases}", **arguments),
+            header=Header.at(now), id=f"lease{self._leases}", call=call,
             resources=sorted(part.value for part in skill(name).resources),
             deadline=Time.at(now + (timeout_s or skill(name).timeout_s)), granted=True, reason="",
         )  # fmt: skip

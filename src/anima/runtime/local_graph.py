@@ -37,7 +37,7 @@ class _Seat:
     row: Row
     component: Component
     inbox: Inbox
-    due: float = 0.0
+    due: float = TICK_S
     woken: bool = False
 
 

@@ -72,7 +72,9 @@ class Costmap:
         before = self._seen_at > -math.inf
         self._clear(scan, sensor, now)
         points = transform(scan_points(scan, self._tuning.obstacle_range_m), sensor)
-        cells = self.grid.cells(points)
+        # What is inside the robot is the robot: its own mast or arm.
+        own = np.hypot(points[:, 0] - pose.x, points[:, 1] - pose.y) < self._tuning.tight_clearance_m
+        cells = self.grid.cells(points[~own])
         new = self._known[cells[:, 0], cells[:, 1]] > _SAME_M
         self._seen_at[cells[new, 0], cells[new, 1]] = now
         changed = bool(np.any(before != (self._seen_at > -math.inf)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from anima.body.arm.poses import ARM_JOINTS, load_poses
 from anima.body.navigation.navigator import Goal
 from anima.body.places import Surface
 from anima.body.pose import Pose2D, wrap
 from anima.failure import Failure
 from anima.skills.arguments import OfObject
-from anima.skills.driving import drive_to, nearest, turn_to
+from anima.skills.driving import drive_straight, drive_to, turn_to
 from anima.skills.program import Body, Command, Failed, Program, Steps, hold_still, move_joints
 from anima.skills.words import listed, spoken
 from anima.types.mind import SurfaceState
@@ -21,6 +19,7 @@ _STOP_TOLERANCE_M, _STOP_TOLERANCE_RAD = 0.06, 0.06
 _ENOUGH_COVERAGE = 0.9
 _GLANCE_S = 0.8          # perception at 10 Hz needs a few still pictures to confirm what it sees
 _TURN_RAD = 0.35
+_NEARER_M, _NEARER_MPS = 0.12, 0.15
 _ARM_OUT_OF_WAY_RAD = 0.15
 
 
@@ -113,33 +112,37 @@ def _is_viewed(state: SurfaceState | None) -> bool:
 
 
 def _look_at(body: Body, surface: Surface, phase: str) -> Steps[None]:
-    """Go before the surface and look until enough of it was covered, turning to either side if need be."""
+    """Go before the surface and look until enough of it was covered: from nearer, then to either side, if need be."""
     since = body.senses.now
     yield from _go_before(body, surface, phase)
-    ahead = body.senses.located().yaw
     yield from hold_still(body, _GLANCE_S, phase)
+    if _covered(body, surface, since):
+        return
+    try:
+        yield from drive_straight(body, _NEARER_M, _NEARER_MPS, f"{phase}, from nearer")
+    except Failed as failed:
+        if failed.failure is not Failure.PATH_BLOCKED:
+            raise
+    yield from hold_still(body, _GLANCE_S, phase)
+    ahead = body.senses.located().yaw
     # First to the side that shows more of the surface.
     aside = body.senses.located().bearing(*surface.centre)
-    sides = (_TURN_RAD, -_TURN_RAD) if aside >= 0 else (-_TURN_RAD, _TURN_RAD)
-    for side in sides:
+    for turn in (_TURN_RAD, -_TURN_RAD) if aside >= 0 else (-_TURN_RAD, _TURN_RAD):
         if _covered(body, surface, since):
             return
-        yield from turn_to(body, wrap(ahead + side), phase)
+        yield from turn_to(body, wrap(ahead + turn), phase)
         yield from hold_still(body, _GLANCE_S, phase)
 
 
 def _go_before(body: Body, surface: Surface, phase: str) -> Steps[None]:
-    """Drive to the nearest side of the surface that can be reached."""
-    sides = [Pose2D(*approach.pose) for approach in surface.approaches]
-    while True:
-        pose, metres = nearest(body, sides)
-        pose = sides[0] if math.isinf(metres) else pose
-        sides.remove(pose)
+    """Drive before the surface's longest side that can be reached: from there the camera sees most of it."""
+    sides = sorted(surface.approaches, key=lambda approach: -approach.edge_length_m)
+    for k, side in enumerate(sides):
         try:
-            yield from drive_to(body, Goal(pose, _STOP_TOLERANCE_M, _STOP_TOLERANCE_RAD), phase)
+            yield from drive_to(body, Goal(Pose2D(*side.pose), _STOP_TOLERANCE_M, _STOP_TOLERANCE_RAD), phase)
             return
         except Failed as failed:
-            if failed.failure is not Failure.PATH_BLOCKED or not sides:
+            if failed.failure is not Failure.PATH_BLOCKED or k == len(sides) - 1:
                 raise
 
 
