@@ -87,9 +87,23 @@ def options(condition: Predicate, state: WorldState, names: KnownNames, history:
         elif call not in exhausted:
             possible.append(call)
     possible.sort(key=lambda call: call != way[-1])  # the next step of the way is read first
-    failures = {step.failure for step in history}
-    reasons = tuple(reason for reason, kinds in _WHY_GIVE_UP.items() if failures & set(kinds))
-    return Options(tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), reasons or ("not_possible",))
+    return Options(
+        tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), _give_up(possible, history)
+    )
+
+
+def _give_up(possible: Sequence[str], history: Sequence[Step]) -> tuple[str, ...]:
+    """The reasons for which the objective may be given up now.
+
+    Persistence is no matter of the model's mood: while something can be done and nothing has failed twice, there is
+    no reason, and none can be decoded.
+    """
+    failures = [step.failure for step in history if step.failure is not Failure.NONE]
+    tried = max((_failed_in_a_row(step.call, history) for step in history), default=0)
+    if possible and tried < TRIES - 1 and len(failures) < TRIES:
+        return ()
+    reasons = tuple(reason for reason, kinds in _WHY_GIVE_UP.items() if set(failures) & set(kinds))
+    return reasons or ("not_possible",)
 
 
 def _failed_in_a_row(call: str, history: Sequence[Step]) -> int:

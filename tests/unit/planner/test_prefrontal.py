@@ -10,6 +10,7 @@ from support.scripted_model import Answer, ScriptedModel
 
 from anima import topics as t
 from anima.config import Settings
+from anima.failure import Failure
 from anima.planner.llm.base import Completion, Request
 from anima.planner.prefrontal import PrefrontalPlanner
 from anima.runtime.component import Inbox
@@ -184,10 +185,12 @@ def test_what_another_had_running_is_waited_for() -> None:
 
 def test_giving_up_is_told_to_the_gate_with_the_reason() -> None:
     bench = Bench(lambda request: request.choices[-1])
-    sent = bench.focus_on("at(robot, office)")
+    (verdict,) = of(bench.focus_on("at(robot, office)"), t.VERDICT)
+    (verdict,) = of(bench.end(verdict.call, Failure.HARDWARE_FAULT, "no odometry"), t.VERDICT)
+    sent = bench.end(verdict.call, Failure.HARDWARE_FAULT, "no odometry")
     (given_up,) = of(sent, t.OBJECTIVES)[0].objectives
     assert (given_up.id, given_up.state) == ("u1.0", "failed")
-    assert given_up.reason
+    assert given_up.reason == "something in my body does not work"
     assert not of(sent, t.VERDICT)
 
 
