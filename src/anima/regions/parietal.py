@@ -13,14 +13,14 @@ from pydantic import JsonValue
 from anima.body.arm.poses import GRIPPER_JOINT, load_poses
 from anima.body.perception.camera import Eye, Pinhole, on_floor
 from anima.body.perception.tuning import load_tuning
-from anima.body.perception.views import grid, in_sight
+from anima.body.perception.views import grid, hidden_by, in_sight
 from anima.body.places import Surface, load_places
 from anima.body.pose import Pose2D, PoseTracker, wrap
 from anima.body.robot_model import TOOL_LINK, load_robot_file, load_robot_model
 from anima.config import Settings
 from anima.runtime.component import Inbox
 from anima.topics import BATTERY, DETECTIONS, JOINT_STATES, ODOM, OUTCOME, POSE, STOP_STATE, WORLD_STATE, Sent
-from anima.types.base import Header, Time
+from anima.types.base import Float64s, Header, Time
 from anima.types.mind import Detection, Detections, Outcome, SurfaceState, WorldState
 from anima.types.std import JointState, Pose
 from anima.world.hand import Hand
@@ -48,7 +48,9 @@ class ParietalAffordance:
         self._seeing = load_tuning()
         self._places = load_places(settings.map_folder)
         self._model = load_robot_model(settings)
-        camera = load_robot_file(settings.robot_file).sensors.mast_camera
+        robot = load_robot_file(settings.robot_file)
+        camera = robot.sensors.mast_camera
+        self._limbs = [*(self._model.joints[name].child for name in robot.arm.joints), TOOL_LINK]
         self._pinhole = Pinhole.of_camera(camera)
         self._mount = self._model.pose(camera.frame)
         self._gripper = load_poses().gripper
@@ -125,6 +127,13 @@ class ParietalAffordance:
         x, y, z = (on_floor(pose) @ self._model.pose(TOOL_LINK, at))[:3, 3]
         return float(x), float(y), float(z)
 
+    def _arm(self, stamp: float, base: Pose2D) -> Float64s | None:
+        """Shoulder to tool point as a chain of points (n, 3) in the map; None before the first joint state."""
+        if not self._joints:
+            return None
+        _, at = min(self._joints, key=lambda kept: abs(kept[0] - stamp))
+        return np.stack([(on_floor(base) @ self._model.pose(link, at))[:3, 3] for link in self._limbs])
+
     @property
     def _opening_rad(self) -> float:
         """How far the gripper is open."""
@@ -190,9 +199,12 @@ class ParietalAffordance:
             known, when = self._looked.get(name, (0.0, -math.inf))
             kept = known if stamp - when <= self._tuning.surfaces.memory_s else 0.0
             self._looked[name] = (max(kept, coverage), stamp)
+        arm = self._arm(stamp, pose)
         elsewhere = [d for d in detections.detections if not self._in_hand(stamp, d)]
 
         def watched(x: float, y: float, z: float) -> bool:
+            if arm is not None and hidden_by(arm, np.array([x, y, z]), eye, self._tuning.surfaces.arm_clearance_m):
+                return False
             return self._watched(x, y, z, eye, shares)
 
         self._tracker.see(stamp, elsewhere, self._locate, watched)
@@ -278,9 +290,9 @@ class ParietalAffordance:
                 near = abs(along) <= tuning.along_m and abs(beside) <= max(tuning.beside_m, approach.edge_length_m / 2)
                 if near and abs(wrap(pose.yaw - at.yaw)) <= tuning.turn_rad:
                     return surface.holder or surface.name
-        dock = Pose2D(*self._places.dock.approach)
-        if dock.distance(pose) <= tuning.along_m and abs(wrap(pose.yaw - dock.yaw)) <= tuning.turn_rad:
-            return self._places.dock.name
+        for dock in (Pose2D(*self._places.dock.approach), Pose2D(*self._places.dock.docked)):
+            if dock.distance(pose) <= tuning.along_m and abs(wrap(pose.yaw - dock.yaw)) <= tuning.turn_rad:
+                return self._places.dock.name
         return ""
 
 

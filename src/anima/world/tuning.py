@@ -49,10 +49,12 @@ class PlaceTuning(Tuning):
 
 
 class SurfaceTuning(Tuning):
-    """How long a look at a surface counts. A long memory searches less often, and misses what was moved."""
+    """How long a look at a surface counts, and when its place was looked at. A long memory searches less often, and
+    misses what was moved."""
 
     memory_s: Positive
     watched_share: Share
+    arm_clearance_m: Positive
 
 
 class WorldTuning(Tuning):

@@ -172,6 +172,15 @@ def test_what_the_arm_hides_does_not_become_absent() -> None:
     assert status(life.live(times=20, view=FULL_VIEW / 2), "red_cube")[0] == "confirmed"
 
 
+def test_what_the_own_hand_is_just_in_front_of_does_not_become_absent() -> None:
+    life = Life()
+    life.live(seen(), times=4)
+    life.joints.update(shoulder_pan=0.0, shoulder_lift=0.0, elbow_flex=0.3, wrist_flex=1.2)
+    reach = (life.tool[0] - life.pose.x, life.tool[1] - life.pose.y)
+    life.pose = Pose2D(CUBE[0] - reach[0], CUBE[1] - reach[1], 0.0)
+    assert status(life.live(times=20), "red_cube")[0] == "confirmed"
+
+
 def test_what_is_behind_the_robot_does_not_become_absent() -> None:
     life = Life()
     life.live(seen(), times=4)
@@ -282,6 +291,13 @@ def test_a_charging_robot_is_docked(power: int, docked: bool) -> None:
     assert "charged(50)" in state.facts
     if docked:
         assert state.place == "dock"
+
+
+def test_all_the_way_out_of_the_dock_the_robot_is_at_the_dock() -> None:
+    docked, before = Pose2D(*PLACES.dock.docked), Pose2D(*PLACES.dock.approach)
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        pose = Pose2D(docked.x + share * (before.x - docked.x), docked.y + share * (before.y - docked.y), docked.yaw)
+        assert Life(pose).live().place == "dock"
 
 
 def test_a_battery_that_does_not_know_its_charge_is_not_charged() -> None:

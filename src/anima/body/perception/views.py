@@ -30,6 +30,17 @@ def in_sight(points: Float64s, eye: Eye, tuning: Views) -> Float64s:
     return np.where((inside & near)[:, None], pixels, np.nan)
 
 
+def hidden_by(chain: Float64s, point: Float64s, eye: Eye, clearance_m: float) -> bool:
+    """Whether the line of sight to `point` (3,) passes a chain of straight limbs (n, 3) within `clearance_m`."""
+    limb = np.diff(chain, axis=0)
+    pieces = int(np.ceil(2.0 * np.linalg.norm(limb, axis=1).max() / clearance_m)) + 1
+    limbs = (chain[:-1] + np.linspace(0.0, 1.0, pieces)[:, None, None] * limb).reshape(-1, 3)
+    sight = point - eye.position
+    along = np.clip((limbs - eye.position) @ sight / float(sight @ sight), 0.0, 1.0)
+    nearest = eye.position + along[:, None] * sight
+    return bool((np.linalg.norm(limbs - nearest, axis=1) < clearance_m).any())
+
+
 def coverage(surface: Surface, depth: Float32s, eye: Eye, tuning: Views) -> float:
     """Share of a top that was seen: in sight, and with nothing nearer in front than an object on it would be.
 

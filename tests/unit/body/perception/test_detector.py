@@ -10,6 +10,7 @@ from support.raycast import Picture, eye_at
 
 from anima.body.perception.detector import Detector, Situation
 from anima.body.perception.tuning import load_tuning
+from anima.body.perception.views import hidden_by
 from anima.body.places import Approach, Surface
 from anima.body.pose import Pose2D
 from anima.types.mind import Detection
@@ -153,3 +154,12 @@ def test_a_table_far_away_is_not_looked_at_well_enough_to_find_something() -> No
 def test_what_the_arm_hides_is_not_looked_at() -> None:
     hidden = table_seen_from().box("grey", (1.6, 1.0, 0.7), (0.1, 0.3, 0.1))
     assert 0.1 < coverage(hidden) < 0.8 * coverage(table_seen_from())
+
+
+def test_a_limb_in_the_line_of_sight_hides_and_one_beside_it_does_not() -> None:
+    eye, point = eye_at(STAND), np.array([1.8, 1.0, 0.4175])
+    halfway = (eye.position + point) / 2
+    across = np.array([[halfway[0], 0.5, halfway[2]], [halfway[0], 1.5, halfway[2]]])
+    assert hidden_by(across, point, eye, clearance_m=0.05)
+    assert not hidden_by(across + np.array([0.0, 0.0, 0.2]), point, eye, clearance_m=0.05)
+    assert not hidden_by(across + np.array([1.5, 0.0, 0.0]), point, eye, clearance_m=0.05)
