@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import traceback
 from collections import deque
@@ -73,6 +74,11 @@ class _Run:
     def name(self) -> str:
         return self.lease.call.skill
 
+    @property
+    def goal(self) -> str:
+        """What the call is about: its first argument, or the skill itself (``dock``)."""
+        return str(next(iter(json.loads(self.lease.call.arguments or "{}").values()), self.name))
+
 
 class MotorCortex:
     """Runs one motor program per lease; leases of different parts of the body run side by side.
@@ -90,6 +96,7 @@ class MotorCortex:
         self._runs: dict[str, _Run] = {}
         self._revoked: deque[str] = deque(maxlen=_REVOKED_KEPT)
         self._done: deque[str] = deque(maxlen=_REVOKED_KEPT)
+        self._now = -math.inf
 
     def why(self) -> str:
         """One sentence: what runs, and in which phase."""
@@ -102,6 +109,9 @@ class MotorCortex:
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
         """Take leases in, resume every program once, and bring to rest what has ended."""
         sent: list[Sent] = []
+        if now < self._now:
+            self._set_back(now)
+        self._now = now
         self._sense(now, inbox)
         for lease in inbox.new(t.LEASE):
             sent += self._take(now, lease)
@@ -113,6 +123,12 @@ class MotorCortex:
             if run.state is _State.ENDING:
                 sent += self._settle(now, run)
         return sent
+
+    def _set_back(self, now: float) -> None:
+        """The clock was set back (a simulator was reset): what ran belongs to another time."""
+        for run in self._runs.values():
+            self._end(now, run, Failure.INTERRUPTED, "the clock was set back")
+            run.since = run.ending_since = now
 
     # --- senses and leases ---------------------------------------------------------------------
 
@@ -230,8 +246,7 @@ class MotorCortex:
             speech = Speech(header=Header.at(now), text=command.speech, cause=run.lease.call.id)
             sent.append(t.SPEECH.of(speech))
         if command.route is not None:
-            goal = run.lease.call.arguments
-            sent.append(t.ROUTE.of(Route(header=Header.at(now, "map"), goal=goal, path=command.route)))
+            sent.append(t.ROUTE.of(Route(header=Header.at(now, "map"), goal=run.goal, path=command.route)))
         changed = bool(command.phase) and command.phase != run.phase
         run.phase = command.phase or run.phase
         if command.progress is not None:

@@ -343,3 +343,15 @@ def test_progress_and_phase_are_told_twice_a_second(programs: dict[str, object])
     gaps = np.diff([at for at, _ in told])
     assert len(told) >= 6 and gaps.max() <= 0.6
     assert [f.progress for _, f in told] == sorted(f.progress for _, f in told)
+
+
+def test_a_clock_that_is_set_back_ends_what_ran(programs: dict[str, object]) -> None:
+    bench = Bench()
+    bench.lease("go_to", place="kitchen")
+    for _ in range(10):
+        bench.step()
+    bench.now = 0.0
+    outcome = bench.until_outcome()
+    assert Failure(outcome.failure) is Failure.INTERRUPTED
+    assert "clock" in outcome.detail
+    assert bench.now < 5.0 and abs(bench.speed) < 0.01
