@@ -13,6 +13,7 @@ from anima.skills.arm_motion import Hand, hand_of, holds_something, move_arm
 from anima.skills.driving import drive_to
 from anima.skills.program import Body, Failed, Program, Steps
 from anima.skills.tabletop import (
+    CLOSEST_M,
     STANDOFF_M,
     Edge,
     Sighting,
@@ -27,9 +28,9 @@ from anima.types.mind import ObjectState
 from anima.world.affordances import REACH_M, in_reach
 from anima.world.predicates import find_object
 
-# How far behind an edge the arm still reaches from the closest stop, and how far aside from the robot's middle line.
-_DEEPEST_M = 0.20
-_ASIDE_M = 0.12
+_FARTHEST_M = REACH_M[1] - 0.015  # a stand that counts on the last centimetre fails by the error of the drive
+_EASY_M = 0.28                    # farther than this the arm must stretch,
+_STRETCH_COST = 10.0              # so much more drive a stand is worth for each metre that it saves the arm
 _CORNER_M = 0.20  # the base stands this far inside the ends of an edge where it can
 
 
@@ -41,9 +42,10 @@ def run(arguments: OfObject, body: Body) -> Program:
     words = name.replace("_", " ")
     if in_reach(body.senses.known_world(), thing) and _faces(body, surface, thing):
         return f"the {words} is already within reach"
+    stands = _stands(body, hand, surface, (thing.position.x, thing.position.y), words)
     yield from stow(body, hand, surface, "folding the arm")
     last: Failed | None = None
-    for edge, stand in _stands(body, surface, (thing.position.x, thing.position.y), words):
+    for edge, stand in stands:
         try:
             yield from drive_to(body, Goal(stand), f"driving to the {words}")
         except Failed as failed:
@@ -93,24 +95,28 @@ def _close_in(body: Body, hand: Hand, edge: Edge, seen: Sighting, words: str) ->
     return f"the {words} is {radius:.2f} m from the shoulder, within reach"
 
 
-def _stands(body: Body, surface: Surface, at: tuple[float, float], words: str) -> list[tuple[Edge, Pose2D]]:
-    """The edges from which the arm reaches, and where to stand before each, quickest first."""
+def _stands(
+    body: Body, hand: Hand, surface: Surface, at: tuple[float, float], words: str
+) -> list[tuple[Edge, Pose2D]]:
+    """The edges from which the arm reaches, and where to stand before each, quickest and easiest first."""
+    shoulder = float(hand.planner.arm.shoulder[0])
     found: list[tuple[Edge, Pose2D]] = []
-    nearest = math.inf
+    stretches: list[float] = []
+    least = math.inf
     for edge in edges(surface):
         depth, left = edge.frame.seen(*at)
         inside = max(0.0, edge.length_m / 2 - _CORNER_M)
-        stand_left = min(max(left, -inside), inside)
-        nearest = min(nearest, depth)
-        if depth <= _DEEPEST_M and abs(stand_left - left) <= _ASIDE_M:
-            found.append((edge, edge.base_at(STANDOFF_M, stand_left)))
-            if abs(stand_left - left) > 0.01:
-                found.append((edge, edge.base_at(STANDOFF_M, left)))
+        for stand_left in sorted({left, min(max(left, -inside), inside)}, key=abs):
+            radius = math.hypot(stop_distance(depth, shoulder) - shoulder + depth, stand_left - left)
+            least = min(least, radius)
+            if radius <= _FARTHEST_M:
+                found.append((edge, edge.base_at(STANDOFF_M, stand_left)))
+                stretches.append(max(0.0, radius - _EASY_M))
     if not found:
-        far = f"the {words} lies {nearest:.2f} m behind the nearest edge, out of the arm's reach"
+        far = f"the {words} lies {least:.2f} m from the nearest place for the shoulder, out of the arm's reach"
         raise Failed(Failure.PRECONDITION_UNMET, far)
     lengths = body.navigator.path_lengths(body.senses.located(), [stand for _, stand in found])
-    order = sorted(range(len(found)), key=lambda index: lengths[index])
+    order = sorted(range(len(found)), key=lambda index: lengths[index] + _STRETCH_COST * stretches[index])
     return [found[index] for index in order]
 
 
@@ -119,7 +125,7 @@ def _faces(body: Body, surface: Surface, thing: ObjectState) -> bool:
     base = body.senses.located()
     return any(
         abs(math.remainder(edge.frame.yaw - base.yaw, 2 * math.pi)) < 0.15
-        and edge.base_distance(base) > 0.2
-        and edge.frame.seen(thing.position.x, thing.position.y)[0] <= _DEEPEST_M
+        and edge.base_distance(base) > CLOSEST_M - 0.03
+        and edge.frame.seen(thing.position.x, thing.position.y)[0] > 0.0
         for edge in edges(surface)
     )
