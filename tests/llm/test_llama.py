@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from llm.tiny_gguf import write_tiny_gguf
 
+from anima.config import Settings
+from anima.planner.bench import Moment, bench_warmth
 from anima.planner.llm.base import Completion, Message, Request
 from anima.planner.llm.llama import LlamaCpp
 
@@ -158,3 +160,11 @@ def test_a_missing_model_is_an_error_that_says_what_to_do(tmp_path: Path) -> Non
     assert "GGUF" in ask(junk, request()).error
     model.close()
     junk.close()
+
+
+def test_a_warm_turn_reads_little_of_its_prompt_anew(tiny: Path) -> None:
+    model = LlamaCpp(tiny, threads=1, context_tokens=8192, prefix_cache=None)
+    moments = [Moment(goal="at(robot, office)", room=room, want=[]) for room in ("kitchen", "corridor", "living_room")]
+    share = bench_warmth(Settings(), model, moments).cached_share
+    model.close()
+    assert share > 0.8

@@ -16,7 +16,7 @@ _UINT32, _FLOAT32, _BOOL, _STRING, _ARRAY = 4, 6, 7, 8, 9
 _INT32 = 5
 _NORMAL, _CONTROL = 1, 3  # token types
 
-WIDTH, LAYERS, HEADS, KV_HEADS, FEED_FORWARD, CONTEXT = 32, 2, 4, 2, 64, 2048
+WIDTH, LAYERS, HEADS, KV_HEADS, FEED_FORWARD, CONTEXT = 32, 2, 4, 2, 64, 8192
 TEMPLATE = (
     "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
     "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from anima.planner import act, listen
 from anima.planner.act import load_act_prompt
 from anima.planner.lexicon import known_names, load_lexicon
 from anima.planner.listen import Hearing, load_listen_prompt
-from anima.planner.llm.base import Completion, LanguageModel, Request
+from anima.planner.llm.base import Completion, LanguageModel, LlmError, Request
 from anima.planner.objectives import NotUnderstood
 from anima.planner.options import Step
 from anima.planner.packet import Situation
-from anima.planner.session import warm_up
+from anima.planner.session import WARM_UP_BUDGET_S, warm_up
 from anima.types.base import Header, Time
 from anima.types.mind import Objective, ObjectState, WorldState
 from anima.types.std import Point, Pose, Vector3
@@ -130,6 +130,36 @@ def bench_act(
         tally.chance += sum(call in moment.want for call in choices.calls) / len(choices.calls)
         tally.add(f"{moment.goal} after {moment.done}", done.error or done.text, moment.want, done)
     return tally.score()
+
+
+@dataclass(frozen=True)
+class Warmth:
+    """What the kept prefix saves: seconds of a turn that computes everything, and of those after it."""
+
+    cold_s: float
+    warm_s: float
+    cached_share: float
+
+
+def bench_warmth(settings: Settings, model: LanguageModel, moments: Sequence[Moment]) -> Warmth:
+    """The first turn against the others, in one run. `model` must be new and keep no prefixes on disk.
+
+    Raises `LlmError` when a turn fails.
+    """
+    stable = act.prefix(load_act_prompt())
+    done = []
+    for moment in moments:
+        situation = situation_of(moment, settings)
+        request = act.request(situation, situation.options(), stable, WARM_UP_BUDGET_S, settings.llm.decode_budget_s)
+        done.append(ask(model, request))
+        if done[-1].error:
+            raise LlmError(done[-1].error)
+    cold, *warm = done
+    return Warmth(
+        cold_s=cold.prefill_s + cold.decode_s,
+        warm_s=sum(turn.prefill_s + turn.decode_s for turn in warm) / len(warm),
+        cached_share=sum(turn.cached_tokens for turn in warm) / sum(turn.prompt_tokens for turn in warm),
+    )
 
 
 class _Tally:

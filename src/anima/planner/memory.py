@@ -51,6 +51,7 @@ class Memory:
     steps: dict[str, deque[Step]] = field(default_factory=dict)
     dialogue: Dialogue = field(default_factory=Dialogue)
     states: dict[str, str] | None = None
+    told: set[tuple[str, str, str]] = field(default_factory=set)
     facts: frozenset[str] = frozenset()
 
     def take_outcome(self, outcome: Outcome) -> None:
@@ -72,12 +73,19 @@ class Memory:
         return tuple(self.steps.get(objective, ()))
 
     def take_backlog(self, backlog: Backlog) -> list[Objective]:
-        """Objectives whose end, or parking, is news. What the first backlog ever shows is not: it was told before."""
+        """Objectives whose end, or parking, is news.
+
+        What the first backlog ever shows is none: it was told before. Nor is parking again for the same reason.
+        """
         before = self.states
         self.states = {objective.id: objective.state for objective in backlog.objectives}
         if before is None:
             return []
-        return [o for o in backlog.objectives if o.state in TOLD and before.get(o.id, "pending") != o.state]
+        news = [o for o in backlog.objectives if o.state in TOLD and before.get(o.id, "pending") != o.state]
+        news = [o for o in news if (o.id, o.state, o.reason) not in self.told]
+        self.told = {told for told in self.told if told[0] in self.states}
+        self.told |= {(o.id, o.state, o.reason) for o in news}
+        return news
 
     def news(self, state: WorldState, condition: Predicate) -> tuple[str, ...]:
         """Facts that came or went since the last turn and concern the condition, or the robot's place and hand."""

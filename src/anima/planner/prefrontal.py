@@ -90,10 +90,6 @@ class PrefrontalPlanner:
             return f"It waits for {self._running.call} to end."
         return "Nobody has spoken and nothing is in focus." if self._focus is None else self._doing
 
-    def close(self) -> None:
-        """Give up the turn that runs; the model's thread ends with the process."""
-        self._session.cancel()
-
     # --- taking in -------------------------------------------------------------------------------
 
     def _listen_in(self, inbox: Inbox) -> None:
@@ -247,7 +243,7 @@ class PrefrontalPlanner:
         if not (warming and self._heard and self._to_warm) or self._asked_for_patience:
             return []
         self._asked_for_patience = True
-        return [self._say(now, "One moment, I am still waking up.", self._heard[0][0].id)]
+        return [self._say(now, "One moment, I am still waking up.", "")]  # no answer yet, so no cause
 
     def _complain(self, now: float, error: str) -> list[Sent]:
         """Say what is wrong, once per trouble; nothing moves on a failed turn."""

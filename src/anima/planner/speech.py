@@ -92,7 +92,7 @@ def ended(objective: Objective) -> str:
         case "failed":
             return f"I could not {intention(goal)}{because}."
         case "parked":
-            return f"I put aside for now to {intention(goal)}{because}."
+            return f"I have paused before I could {intention(goal)}{because}."
     return ""
 
 

@@ -223,6 +223,17 @@ def test_what_ended_before_the_planner_started_is_not_told_again() -> None:
     assert not of(bench.run(1.0), t.REPLY)
 
 
+def test_a_pause_is_told_once_per_reason() -> None:
+    bench = Bench(first)
+    bench.focus_on("at(robot, office)")
+    parked = objective("at(robot, office)", "parked", "a person drives by hand")
+    for one in (parked, objective("at(robot, office)"), parked):
+        bench.give(t.BACKLOG.of(backlog(one)))
+        bench.run(0.2)
+    texts = [r.text for r in of(bench.sent, t.REPLY)]
+    assert texts == ["I have paused before I could go to the office: a person drives by hand."]
+
+
 @pytest.mark.parametrize("broken", [Completion(error="decode over its budget of 30 s"), Completion(error="boom")])
 def test_a_failing_model_leaves_the_robot_idle_and_says_so_once(broken: Completion) -> None:
     bench = Bench(broken)
