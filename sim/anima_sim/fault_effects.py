@@ -14,7 +14,7 @@ from anima_sim.faults import WHEELS, Fault
 from anima_sim.mjcf_scene import OBSTACLE_HALF_M, OBSTACLE_STORE_M, OBSTACLES
 from anima_sim.scene import Scene
 
-_LOCKED_NMS = 5000.0
+_LOCKED_NMS = 100.0
 _ICE = 0.03
 _AHEAD_M = 0.7
 _LET_GO_RAD = 0.9
