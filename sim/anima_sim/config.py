@@ -35,6 +35,8 @@ class BaseConfig(_Section):
     max_angular_radps: Positive
     max_linear_accel_mps2: Positive
     max_angular_accel_radps2: Positive
+    max_linear_decel_mps2: Positive
+    max_angular_decel_radps2: Positive
     command_timeout_s: Positive
     footprint_m: Footprint
 

@@ -11,7 +11,7 @@ from anima_sim.errors import CommandError
 
 
 class BaseDriver:
-    """Turns a body velocity into wheel speeds, with an acceleration limit, and stops when commands stay away."""
+    """Turns a body velocity into wheel speeds, with limits on speeding up and on braking; stops without commands."""
 
     def __init__(self, config: BaseConfig) -> None:
         self._config = config
@@ -34,12 +34,19 @@ class BaseDriver:
         """Set points of the left and right wheel (rad/s) for the next period."""
         c = self._config
         linear, angular = self._wanted if time_s <= self._deadline_s else (0.0, 0.0)
-        step_v, step_w = c.max_linear_accel_mps2 * period_s, c.max_angular_accel_radps2 * period_s
-        v = self._now[0] + min(max(linear - self._now[0], -step_v), step_v)
-        w = self._now[1] + min(max(angular - self._now[1], -step_w), step_w)
+        v, w = self._now
+        v = _approach(v, linear, c.max_linear_accel_mps2 * period_s, c.max_linear_decel_mps2 * period_s)
+        w = _approach(w, angular, c.max_angular_accel_radps2 * period_s, c.max_angular_decel_radps2 * period_s)
         self._now = (v, w)
         half = c.track_m / 2
         return (v - w * half) / c.wheel_radius_m, (v + w * half) / c.wheel_radius_m
+
+
+def _approach(now: float, wanted: float, faster: float, slower: float) -> float:
+    """One step from `now` towards `wanted`. Through zero it brakes first, and speeds up the other way afterwards."""
+    goal = 0.0 if now * wanted < 0 else wanted
+    step = faster if abs(goal) > abs(now) else slower
+    return now + min(max(goal - now, -step), step)
 
 
 class Odometer:

@@ -32,7 +32,7 @@ def test_a_command_that_is_not_finite_is_refused(wrong: float) -> None:
 def test_no_command_moves_the_wheels_beyond_the_drivers_limits(linear: float, angular: float) -> None:
     driver, time_s = BaseDriver(BASE), 0.0
     top = (BASE.max_linear_mps + BASE.max_angular_radps * BASE.track_m / 2) / BASE.wheel_radius_m
-    step = BASE.max_linear_accel_mps2 + BASE.max_angular_accel_radps2 * BASE.track_m / 2
+    step = BASE.max_linear_decel_mps2 + BASE.max_angular_decel_radps2 * BASE.track_m / 2
     before = (0.0, 0.0)
     for _ in range(60):
         driver.command(time_s, linear, angular)
@@ -52,6 +52,30 @@ def test_without_a_new_command_the_driver_brakes_to_a_stop() -> None:
     assert speeds[24] > 3.0
     assert speeds[36] == speeds[35] > 3.0  # still within the time-out
     assert speeds[-1] == 0.0
+
+
+def test_from_full_speed_the_driver_stands_within_a_quarter_of_a_second() -> None:
+    driver = BaseDriver(BASE)
+    for tick in range(50):
+        driver.command(tick * 0.02, 1.0, 0.0)
+        before = driver.wheel_speeds(tick * 0.02, 0.02)[0]
+    assert before == pytest.approx(BASE.max_linear_mps / BASE.wheel_radius_m)
+    speeds = []
+    for tick in range(50, 63):
+        driver.command(tick * 0.02, 0.0, 0.0)
+        speeds.append(driver.wheel_speeds(tick * 0.02, 0.02)[0])
+    assert speeds[-1] == 0.0
+    assert speeds == sorted(speeds, reverse=True)
+
+
+def test_it_turns_round_by_way_of_standing() -> None:
+    driver = BaseDriver(BASE)
+    speeds = []
+    for tick in range(150):
+        driver.command(tick * 0.02, 0.3 if tick < 50 else -0.3, 0.0)
+        speeds.append(driver.wheel_speeds(tick * 0.02, 0.02)[0])
+    assert 0.0 in speeds[50:]
+    assert speeds[-1] == pytest.approx(-0.3 / BASE.wheel_radius_m)
 
 
 def test_odometry_follows_an_arc() -> None:

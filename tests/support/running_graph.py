@@ -1,0 +1,78 @@
+"""The whole graph, started as `anima up` does it, in a namespace and a ROS domain of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import rclpy
+
+from anima import topics as t
+from anima.brain import AnyTopic
+from anima.runtime.processes import Process
+from anima.runtime.supervisor import Supervisor, commands
+from anima.types.mind import Heartbeat
+from support.ros_domain import own_domain
+from support.ros_rig import Bench, start_ros
+
+NAMESPACE = "/robot2"
+PATIENCE_S = 90.0
+# No pictures, and a language model that doesn't answer: neither changes what is connected to what.
+SETTINGS = {"cameras": "false", "llm.server": "http://127.0.0.1:9", "seed": "5"}
+
+
+def at(name: str) -> str:
+    """A topic's or node's name on the wire."""
+    return name if name.startswith("/") else f"{NAMESPACE}/{name}"
+
+
+class Graph:
+    """A running graph in a namespace, and a bench beside it that only listens."""
+
+    def __init__(self, domain: int, logs: Path) -> None:
+        namespaced = {name: [*words, "-r", f"__ns:={NAMESPACE}"] for name, words in commands(SETTINGS).items()}
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        self.supervisor = Supervisor(namespaced, logs)
+        self.supervisor.__enter__()
+        start_ros(domain, "-r", f"__ns:={NAMESPACE}")
+        self.bench = Bench()
+        self.beats: dict[str, list[Heartbeat]] = {name: self.bench.listen(hb) for name, hb in t.HEARTBEATS.items()}
+
+    def logs(self) -> str:
+        return "\n".join(self.supervisor.log(process.value).read_text() for process in Process)
+
+    def wait_up(self) -> None:
+        up = self.bench.until(lambda: all(self.beats.values()) or self.supervisor.deaths(), PATIENCE_S)
+        assert up and all(self.beats.values()), self.logs()
+
+    def close(self) -> None:
+        self.supervisor.stop()
+        self.bench.close()
+        rclpy.try_shutdown()
+
+    def publishers_of(self, topic: AnyTopic) -> list[Any]:
+        return list(self.bench.node.get_publishers_info_by_topic(at(topic.name)))
+
+    def takers_of(self, topic: AnyTopic) -> list[Any]:
+        found = self.bench.node.get_subscriptions_info_by_topic(at(topic.name))
+        return [info for info in found if info.node_name != "bench"]
+
+
+@contextmanager
+def running_graph(logs: Path) -> Iterator[Graph]:
+    """A graph that is up; it is stopped in the end."""
+    before = os.environ.get("ROS_DOMAIN_ID")
+    with own_domain() as domain:
+        graph = Graph(domain, logs)
+        try:
+            graph.wait_up()
+            yield graph
+        finally:
+            graph.close()
+            if before is None:
+                del os.environ["ROS_DOMAIN_ID"]
+            else:
+                os.environ["ROS_DOMAIN_ID"] = before
