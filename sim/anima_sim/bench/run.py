@@ -44,6 +44,9 @@ class Bench:
 
 BENCHES = {
     "errands": Bench("anima_sim.bench.errands:bench_errands", "30 spoken errands on the whole graph, real LLM, truth as judge"),
+    "manipulation": Bench(
+        "anima_sim.bench.manipulation:bench_manipulation", "things picked, carried and put down, truth as judge"
+    ),
     "perception": Bench("anima_sim.bench.perception:bench_perception", "recall and accuracy of the sightings in four worlds"),
     "latency": Bench("anima_sim.bench.latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
 }

@@ -12,7 +12,7 @@ from anima import topics as t
 from anima.body.pose import Pose2D
 from anima.failure import Failure
 
-pytestmark = pytest.mark.sim
+pytestmark = [pytest.mark.sim, pytest.mark.timeout(600)]
 
 BEFORE_SHELF = Pose2D(2.6, 5.0, math.pi / 2)
 LIFTED_M = 0.5
