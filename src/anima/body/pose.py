@@ -30,6 +30,11 @@ class Pose2D:
         """The floor part of a pose in space."""
         return cls(pose.position.x, pose.position.y, pose.orientation.yaw)
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all three are numbers."""
+        return math.isfinite(self.x) and math.isfinite(self.y) and math.isfinite(self.yaw)
+
     def to_msg(self) -> Pose:
         """This pose as a message."""
         return Pose.planar(self.x, self.y, self.yaw)
@@ -74,20 +79,27 @@ class PoseTracker:
         self._pending: tuple[float, Pose2D] | None = None
 
     def add_odometry(self, odometry: Odometry) -> None:
-        """Take in odometry; an older stamp than the last means that time jumped, and what was known is void."""
-        stamp = odometry.header.stamp.seconds
+        """Take in odometry; an older stamp than the last means that time jumped, and what was known is void.
+
+        A pose that is not finite is no pose: it is dropped.
+        """
+        stamp, where = odometry.header.stamp.seconds, Pose2D.of(odometry.pose.pose)
+        if not where.is_finite:
+            return
         if self._stamps and stamp < self._stamps[-1]:
             self._stamps.clear()
             self._poses.clear()
             self._map_to_odom = None
         self._stamps.append(stamp)
-        self._poses.append(Pose2D.of(odometry.pose.pose))
+        self._poses.append(where)
         if self._pending is not None and stamp >= self._pending[0]:
             self._anchor(*self._pending)
 
     def add_localization(self, pose: PoseWithCovarianceStamped) -> None:
         """Take in a localization; it is matched with the odometry of its own time, which may still have to come."""
         stamp, where = pose.header.stamp.seconds, Pose2D.of(pose.pose.pose)
+        if not where.is_finite:
+            return
         if self._stamps and stamp <= self._stamps[-1]:
             self._anchor(stamp, where)
         else:

@@ -75,7 +75,8 @@ class ParietalAffordance:
             self._where.add_odometry(odometry)
         for pose in inbox.new(POSE):
             self._where.add_localization(pose)
-            self._pose_stamp_s = pose.header.stamp.seconds
+            if Pose2D.of(pose.pose.pose).is_finite:
+                self._pose_stamp_s = pose.header.stamp.seconds
         for joints in inbox.new(JOINT_STATES):
             self._feel(joints)
         for outcome in inbox.new(OUTCOME):
@@ -141,6 +142,8 @@ class ParietalAffordance:
 
     def _feel(self, joints: JointState) -> None:
         at = dict(zip(joints.name, (float(p) for p in joints.position), strict=True))
+        if not all(map(math.isfinite, at.values())):
+            return
         self._joints.append((joints.header.stamp.seconds, at))
         held = self._tracker.find(self._hand.holding) if self._hand.holding else None
         lost = self._hand.feel(joints.header.stamp.seconds, self._opening_rad)
@@ -167,8 +170,10 @@ class ParietalAffordance:
         stamp = outcome.header.stamp.seconds
         name = _object_of(outcome.call.arguments)
         if outcome.call.skill == "pick" and name:
-            tool = self._tool()
+            tool, before = self._tool(), self._tracker.find(self._hand.holding)
             if tool is not None and self._hand.picked(name, self._opening_rad):
+                if before is not None and self._tracker.name(before) != name:
+                    self._release(before.colour, stamp, just_under_hand=False)
                 self._tracker.hold(name, tool, stamp)
         elif outcome.call.skill in ("place", "hand_over") and self._hand.holding == name:
             held = self._tracker.find(name)
@@ -196,11 +201,13 @@ class ParietalAffordance:
         eye = Eye(self._pinhole, on_floor(pose) @ self._mount)
         shares = {view.surface: view.coverage for view in detections.views}
         for name, coverage in shares.items():
+            if not 0.0 <= coverage <= 1.0:
+                continue
             known, when = self._looked.get(name, (0.0, -math.inf))
             kept = known if stamp - when <= self._tuning.surfaces.memory_s else 0.0
             self._looked[name] = (max(kept, coverage), stamp)
         arm = self._arm(stamp, pose)
-        elsewhere = [d for d in detections.detections if not self._in_hand(stamp, d)]
+        elsewhere = [d for d in detections.detections if _is_sound(d) and not self._in_hand(stamp, d)]
 
         def watched(x: float, y: float, z: float) -> bool:
             if arm is not None and hidden_by(arm, np.array([x, y, z]), eye, self._tuning.surfaces.arm_clearance_m):
@@ -264,7 +271,7 @@ class ParietalAffordance:
             place=self._place(pose, docked) if pose is not None else "",
             holding=self._hand.holding,
             docked=docked,
-            battery=charge if math.isfinite(charge) else 0.0,
+            battery=min(max(charge, 0.0), 1.0) if math.isfinite(charge) else 0.0,
             stopped=stop is not None and stop.latched,
             localized=pose is not None and age_s < self._tuning.localized_s,
             objects=self._tracker.objects(),
@@ -294,6 +301,13 @@ class ParietalAffordance:
             if dock.distance(pose) <= tuning.along_m and abs(wrap(pose.yaw - dock.yaw)) <= tuning.turn_rad:
                 return self._places.dock.name
         return ""
+
+
+def _is_sound(seen: Detection) -> bool:
+    """Whether all that was measured is a number, and the confidence a share."""
+    at, size = seen.position, seen.size
+    numbers = (at.x, at.y, at.z, seen.yaw, size.x, size.y, size.z)
+    return all(map(math.isfinite, numbers)) and 0.0 <= seen.confidence <= 1.0
 
 
 def _object_of(arguments: str) -> str:

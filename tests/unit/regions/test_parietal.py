@@ -213,6 +213,13 @@ def test_a_pick_that_is_said_to_have_worked_with_an_empty_gripper_is_not_believe
     assert state.holding == ""
 
 
+def test_only_one_thing_is_held_whatever_is_said_to_have_been_picked() -> None:
+    life = picked_up()
+    state = life.live(view=0.0, more=[life.outcome("pick", object="blue_cylinder")])
+    assert state.holding == "blue_cylinder"
+    assert [thing.name for thing in state.objects if thing.place == "gripper"] == ["blue_cylinder"]
+
+
 def test_a_failed_pick_puts_nothing_in_the_hand() -> None:
     life = Life()
     life.joints["gripper"] = ON_CUBE
