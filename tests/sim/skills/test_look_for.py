@@ -1,4 +1,4 @@
-"""Searching with the real camera picture: surface after surface, until the object is seen or all were looked at."""
+"""Searching with the real camera picture: surface after surface, until the object is seen or all were gone to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from support.skill_rig import SEEING, SkillRig, failure_of
 from anima import topics as t
 from anima.body.pose import Pose2D
 from anima.failure import Failure
-from anima.types.mind import SkillFeedback
 from anima.world.predicates import is_seen
 
 pytestmark = [pytest.mark.sim, pytest.mark.timeout(600)]
@@ -28,14 +27,13 @@ def test_an_object_on_another_surface_is_found() -> None:
     assert rig.truth.collisions == 0
 
 
-def test_an_object_that_is_nowhere_is_missed_and_it_says_where_it_looked() -> None:
-    rig = SkillRig(0, rows=SEEING, at=BEFORE_DOCK)
-    rig.world.place_object("red_cube", 0.5, 0.5, 0.02)  # on the floor, behind a table
+def test_what_is_seen_nowhere_is_missed_and_it_says_where_it_looked() -> None:
+    """With the camera off nothing is ever seen: the longest search there is, at a fraction of the rendering's cost."""
+    rig = SkillRig(0, at=BEFORE_DOCK)
     outcome = rig.run("look_for", object="red_cube")
     assert failure_of(outcome) is Failure.PERCEPTION_MISS
     for surface in rig.places.surfaces:
         assert surface.name.replace("_", " ") in outcome.detail
-    said = rig.run("say", object="red_cube")
-    assert "did not find the red cube" in said.detail
-    phases = {f.phase for f in rig.graph.sent(t.SKILL_FEEDBACK) if isinstance(f, SkillFeedback)}
+    phases = {feedback.phase for feedback in rig.graph.sent(t.SKILL_FEEDBACK)}
     assert any("shelf" in phase for phase in phases)
+    assert rig.truth.collisions == 0
