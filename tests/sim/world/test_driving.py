@@ -60,8 +60,10 @@ def test_a_metre_straight_ahead_is_a_metre(world: World) -> None:
     drive(world, 0.25, 0.0, 4.0)
     wait(world, 1.0)
     x, y, heading = world.truth.robot_pose()
-    # 4 s at 0.25 m/s, plus what the driver rolls on until its time-out, minus nothing for the ramps (they even out)
-    assert x - 3.9 == pytest.approx(1.0 + 0.25 * 0.25, abs=0.03)
+    # 4 s at 0.25 m/s, plus what the driver rolls on until its time-out; it brakes harder than it speeds up
+    base = world.config.base
+    ramps = 0.25**2 / 2 * (1 / base.max_linear_decel_mps2 - 1 / base.max_linear_accel_mps2)
+    assert x - 3.9 == pytest.approx(1.0 + 0.25 * 0.25 + ramps, abs=0.02)
     assert y == pytest.approx(2.1, abs=0.02)
     assert heading == pytest.approx(0.0, abs=0.02)
     assert world.odometry()[0] == pytest.approx(x - 3.9, rel=0.02)
@@ -73,7 +75,9 @@ def test_a_turn_on_the_spot_stays_on_the_spot(world: World) -> None:
     wait(world, 1.0)
     x, y, heading = world.truth.robot_pose()
     assert math.hypot(x - 4.6, y - 2.0) < 0.02
-    assert heading == pytest.approx(1.5 + 0.25, abs=0.08)
+    base = world.config.base
+    ramps = 1.0**2 / 2 * (1 / base.max_angular_decel_radps2 - 1 / base.max_angular_accel_radps2)
+    assert heading == pytest.approx(1.5 + 0.25 + ramps, abs=0.08)
     assert world.odometry()[2] == pytest.approx(heading, abs=0.02)
 
 

@@ -106,6 +106,8 @@ def _slowed(wish: Velocity, points: Points, extent: Extent, tuning: ObstacleTuni
         tuning.braking_mps2 / abs(wish.linear) if wish.linear else math.inf,
         tuning.braking_radps2 / abs(wish.angular) if wish.angular else math.inf,
     )
+    if math.isinf(brake):
+        return ZERO  # so slow that it is no motion, and that its time to brake has no finite figure
     horizon = tuning.reaction_s + 1 / (2 * brake)
     free = _free_time(wish, horizon, points, extent, tuning)
     scale = brake * (math.sqrt(tuning.reaction_s**2 + 2 * free / brake) - tuning.reaction_s)
