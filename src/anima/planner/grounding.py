@@ -44,6 +44,8 @@ class Grounding:
     """What an utterance speaks of. `objects` and `places` are in the order of mention.
 
     `person_at` and `dock_at` are where the last word for the speaker and for the charger stands, None without any.
+    `unknown_place` and `unknown_thing` tell whether an unknown word stands where a place or a thing would;
+    `recipient` that the speaker shall be given something.
     """
 
     objects: tuple[Group, ...]
@@ -54,6 +56,9 @@ class Grounding:
     pronoun: bool
     percent: int | None
     unknown: tuple[str, ...]
+    unknown_place: bool
+    unknown_thing: bool
+    recipient: bool
     adding: bool
 
     @property
@@ -103,7 +108,12 @@ def ground(text: str, names: KnownNames, lexicon: Lexicon) -> Grounding:
     person = (*lexicon.person, *(lexicon.coming_back if dock is None else ()))
     percent = numbers[0] if numbers else lexicon.full_percent if set(words) & set(lexicon.full) else None
     ordinary = {*lexicon.dock, *lexicon.person, *lexicon.coming_back, *lexicon.pronouns, *lexicon.full}
-    known = lexicon.common_words | ordinary
+    unknown = [
+        i
+        for i, word in enumerate(words)
+        if i not in used and word not in ordinary and not lexicon.is_common(word) and not _NUMBER.fullmatch(word)
+    ]
+    roles = [_role(i, words, unknown, lexicon) for i in unknown]
     return Grounding(
         objects=objects,
         places=places,
@@ -112,13 +122,38 @@ def ground(text: str, names: KnownNames, lexicon: Lexicon) -> Grounding:
         no_go=no_go,
         pronoun=any(w in lexicon.pronouns for w in words),
         percent=None if dock is None else percent,
-        unknown=tuple(
-            dict.fromkeys(
-                w for i, w in enumerate(words) if i not in used and w not in known and not _NUMBER.fullmatch(w)
-            )
-        ),
+        unknown=tuple(dict.fromkeys(words[i] for i in unknown)),
+        unknown_place=any(role in ("place", "either") for role in roles),
+        unknown_thing=any(role in ("thing", "either") for role in roles)
+        or (not any(group.candidates for group in objects) and any(role != "place" for role in roles)),
+        recipient=_is_given(words, lexicon),
         adding=bool(words) and (words[0] in lexicon.adding or words[-1] in ("too", "also")),
     )
+
+
+def _role(at: int, words: Sequence[str], unknown: Sequence[int], lexicon: Lexicon) -> str:
+    """What the unknown word at `at` would be by what stands before it: place, thing, either, or other."""
+    i = at - 1
+    while i >= 0 and i in unknown:
+        i -= 1
+    determined = i >= 0 and words[i] in lexicon.determiners
+    i -= determined
+    before = words[i] if i >= 0 else ""
+    if before in lexicon.into_place:
+        return "place"
+    if before in lexicon.into_place_or_not:
+        return "either"
+    return "thing" if determined else "other"
+
+
+def _is_given(words: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether a word of giving goes with the speaker: "bring me", "hand it to us"."""
+    for i, word in enumerate(words):
+        if word in lexicon.giving:
+            after = [w for w in words[i + 1 : i + 4] if w not in lexicon.pronouns and w != "to"]
+            if after and after[0] in ("me", "us"):
+                return True
+    return False
 
 
 def _last(words: Sequence[str], wanted: Iterable[str]) -> int | None:

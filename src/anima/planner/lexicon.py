@@ -27,6 +27,10 @@ class Lexicon(Tuning):
     coming_back: list[str]
     source: list[str]
     no_go: dict[str, list[str]]
+    into_place: list[str]
+    into_place_or_not: list[str]
+    determiners: list[str]
+    giving: list[str]
     pronouns: list[str]
     indefinite: list[str]
     adding: list[str]
@@ -38,6 +42,12 @@ class Lexicon(Tuning):
     def common_words(self) -> frozenset[str]:
         """The ordinary words of orders."""
         return frozenset(self.common.split())
+
+    def is_common(self, word: str) -> bool:
+        """Whether the word, or what it is a form of, is an ordinary one ("goes", "placing", "located")."""
+        endings = ("s", "es", "ed", "d", "ing")
+        stems = [word, *(word.removesuffix(ending) for ending in endings if word.endswith(ending))]
+        return any(stem in self.common_words or f"{stem}e" in self.common_words for stem in stems)
 
 
 @functools.lru_cache(maxsize=2)

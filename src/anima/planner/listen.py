@@ -81,6 +81,11 @@ class Hearing:
 
     def destinations(self) -> dict[str, tuple[str, ...]]:
         """Slot text -> the surfaces (or the person) that it can mean, for `bring`."""
+        if self.grounding.recipient and len(self.things) == 1:
+            return {PERSON: (PERSON,)}
+        return self._all_destinations()
+
+    def _all_destinations(self) -> dict[str, tuple[str, ...]]:
         slots: dict[str, tuple[str, ...]] = {}
         for group in (group for group in self.grounding.places if not group.source):
             surfaces = tuple(c for c in group.candidates if c in self.names.surfaces)
@@ -95,7 +100,13 @@ class Hearing:
         return slots
 
     def stops(self) -> dict[str, tuple[str, ...]]:
-        """Slot text -> the places that it can mean, for `go`."""
+        """Slot text -> the places that it can mean, for `go`; whoever is given something is not driven to besides."""
+        stops = self._all_stops()
+        if self.grounding.recipient and self.things:
+            stops.pop(PERSON, None)
+        return stops
+
+    def _all_stops(self) -> dict[str, tuple[str, ...]]:
         slots: dict[str, tuple[str, ...]] = {}
         for group in (group for group in self.grounding.places if not (group.source and self.things)):
             slots |= self._stop(group)
@@ -112,7 +123,7 @@ class Hearing:
 
     def question(self) -> str:
         """The user turn: the words as quoted data, and the names that they can mean."""
-        places = dict.fromkeys((*self.stops(), *self.destinations()))
+        places = dict.fromkeys((*self._all_stops(), *self._all_destinations()))
         if not self.grounding.person:
             places.pop(PERSON, None)
         parts = [*self.things, *places, *(["dock"] if self.grounding.dock else [])]
@@ -135,20 +146,23 @@ class Hearing:
         return "\n".join(f"{name} ::= {body}" for name, body in rules.items()) + "\n"
 
     def _other_heads(self, rules: dict[str, str]) -> Sequence[str]:
-        unknown = bool(self.grounding.unknown or self.grounding.mismatched)
+        found = self.grounding
+        unknown = bool(found.unknown or found.mismatched)
         allowed = {
-            "unknown_object": unknown,
-            "unknown_place": unknown,
-            "forbidden": bool(self.grounding.no_go),
-            "not_able": True,
+            "unknown_object": found.unknown_thing or bool(found.mismatched),
+            "unknown_place": found.unknown_place,
+            "forbidden": bool(found.no_go),
+            # Ordinary words about a known thing ask for nothing that can't be done.
+            "not_able": unknown or bool(found.no_go) or not self.things,
         }
         reasons = " | ".join(f'"{reason}"' for reason in REASONS if allowed[reason])
+        decline = [f'"decline(" ({reasons}) ")"'] if reasons else []
         topics = " | ".join(f'"{topic}"' for topic in TOPICS)
         return (
-            f'"decline(" ({reasons}) ")"',
+            *decline,
             f'"answer(" ({topics}) ")"',
             '"reply(\\"" text "\\")"',
-            '"cancel()"',
+            *(() if self.things and (found.places or found.person) else ('"cancel()"',)),
         )
 
     def _items(self) -> list[_Item]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from typing import Any
 
 from hypothesis import given, settings
@@ -24,14 +25,9 @@ SURFACES = ("kitchen_table", "office_table", "shelf", "person_tray")
 ZERO = Time(sec=0, nanosec=0)
 
 
-@st.composite
-def known_names(draw: st.DrawFn) -> KnownNames:
-    objects = draw(
-        st.lists(
-            st.tuples(st.sampled_from(COLOURS), st.sampled_from(SHAPES)).map("_".join),
-            min_size=1, max_size=8, unique=True,
-        )
-    )
+def known_names(luck: random.Random) -> KnownNames:
+    every = [f"{colour}_{shape}" for colour in COLOURS for shape in SHAPES]
+    objects = luck.sample(every, luck.randint(1, 8))
     return KnownNames(
         places=(*ROOMS, *SURFACES, "dock", "person"), surfaces=SURFACES, objects=tuple(objects), no_go=("stairs",)
     )
@@ -64,24 +60,23 @@ def call(skill: str, arguments: str) -> SkillCall:
     )
 
 
-@st.composite
-def valid(draw: st.DrawFn) -> tuple[SkillCall, WorldState, KnownNames]:
+def valid(luck: random.Random) -> tuple[SkillCall, WorldState, KnownNames]:
     """A call that must be accepted: for each skill a situation is built in which it makes sense."""
-    names = draw(known_names())
-    obj = draw(st.sampled_from(names.objects))
-    surface = draw(st.sampled_from(SURFACES))
-    x, y, yaw = (draw(st.floats(-5, 5)) for _ in range(3))
-    ahead = draw(st.floats(0.16, 0.30))
-    bearing = draw(st.floats(-0.8, 0.8))
+    names = known_names(luck)
+    obj = luck.choice(names.objects)
+    surface = luck.choice(SURFACES)
+    x, y, yaw = (luck.uniform(-5, 5) for _ in range(3))
+    ahead = luck.uniform(0.16, 0.30)
+    bearing = luck.uniform(-0.8, 0.8)
     # base_link to the shoulder is 0.139 m forward; the object lies `ahead` of the shoulder, `bearing` off the axis
     fx, fy = 0.139 + ahead * math.cos(bearing), ahead * math.sin(bearing)
     reach = (x + math.cos(yaw) * fx - math.sin(yaw) * fy, y + math.sin(yaw) * fx + math.cos(yaw) * fy)
     here: dict[str, Any] = {"x": x, "y": y, "yaw": yaw}
-    skill = draw(st.sampled_from(sorted(SKILLS)))
+    skill = luck.choice(sorted(SKILLS))
     arguments: dict[str, Any] = {}
     state = world(**here)
     if skill == "go_to":
-        arguments = {"place": draw(st.sampled_from(names.places))}
+        arguments = {"place": luck.choice(names.places)}
     elif skill == "look_for":
         arguments = {"object": obj}
     elif skill == "approach":
@@ -99,25 +94,23 @@ def valid(draw: st.DrawFn) -> tuple[SkillCall, WorldState, KnownNames]:
     elif skill == "undock":
         state = world(docked=True, **here)
     elif skill == "wait":
-        seconds = st.floats(0, 60, exclude_min=True, allow_subnormal=False) | st.integers(1, 60)
-        arguments = {"seconds": draw(seconds)}
+        arguments = {"seconds": luck.choice([luck.uniform(1e-6, 60), luck.randint(1, 60), 60, 60.0])}
     elif skill == "say":
-        printable = st.characters(min_codepoint=32, max_codepoint=126)
-        arguments = draw(
-            st.fixed_dictionaries({"object": st.just(obj)})
-            | st.fixed_dictionaries({"text": st.text(printable, min_size=1, max_size=200)})
-        )
+        text = "".join(chr(luck.randint(32, 126)) for _ in range(luck.randint(1, 200)))
+        arguments = luck.choice([{"object": obj}, {"text": text}])
     return call(skill, json.dumps(arguments)), state, names
 
 
-@settings(max_examples=10_000, deadline=None)
-@given(valid())
-def test_a_valid_call_is_never_refused_nor_touched(case: tuple[SkillCall, WorldState, KnownNames]) -> None:
-    proposed, state, names = case
-    verdict = validate(proposed, state, names)
-    assert verdict.accepted, verdict.reason
-    assert verdict.correction == ""
-    assert verdict.call == proposed
+@settings(max_examples=100)
+@given(st.integers(0, 2**32))
+def test_a_valid_call_is_never_refused_nor_touched(seed: int) -> None:
+    luck = random.Random(seed)
+    for _ in range(100):
+        proposed, state, names = valid(luck)
+        verdict = validate(proposed, state, names)
+        assert verdict.accepted, verdict.reason
+        assert verdict.correction == ""
+        assert verdict.call == proposed
 
 
 NAMES = KnownNames(
@@ -145,7 +138,7 @@ def invalid(draw: st.DrawFn) -> SkillCall:
     return call(skill, json.dumps(values))
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(invalid())
 def test_an_invalid_call_is_refused_with_a_type_a_reason_and_a_repair(proposed: SkillCall) -> None:
     verdict = validate(proposed, world(), NAMES)
@@ -163,7 +156,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(
     st.sampled_from([*SKILLS, "rm -rf", "goto", ""]) | TEXT,
     TEXT | JSON.map(json.dumps) | st.sampled_from(
