@@ -69,7 +69,8 @@ def _lights(world: ET.Element, scene: Scene) -> None:
     ys = [p[1] for r in scene.rooms for p in r.polygon]
     x, y = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
     # Far off against its direction: near its own plane a directional light casts specks.
-    sun = {"directional": "true", "pos": f"{x - 2.5} {y - 4.5} 10", "diffuse": "0.36 0.36 0.36", "specular": "0.05 0.05 0.05"}
+    place = f"{x - 2.5} {y - 4.5} 10"
+    sun = {"directional": "true", "pos": place, "diffuse": "0.36 0.36 0.36", "specular": "0.05 0.05 0.05"}
     ET.SubElement(world, "light", {**sun, "name": "sun", "dir": "0.25 0.45 -1", "castshadow": "true"})
     fill = {"directional": "true", "pos": f"{x} {y} 6", "diffuse": "0.10 0.10 0.10", "specular": "0 0 0"}
     ET.SubElement(world, "light", {**fill, "name": "fill", "dir": "-0.5 -0.3 -1", "castshadow": "false"})

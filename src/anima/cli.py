@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from anima import brain
+from anima.console.folders import state_folder
 from anima.install.commands import doctor, models_app
 from anima.runtime.supervisor import Death, Supervisor, commands
 
@@ -36,12 +38,6 @@ Speed = Annotated[
 ]
 Sim = Annotated[str, typer.Option(help="The simulator: mujoco.")]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
-
-
-def state_folder() -> Path:
-    """Where logs, films and pictures go: `$XDG_STATE_HOME/anima`, else `~/.local/state/anima`."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "anima"
 
 
 def _fail(message: str, code: int = 1) -> typer.Exit:
@@ -100,20 +96,18 @@ def demo(
 
     Exit codes: 0 done (and the simulator's truth agrees), 1 failed, 2 could not start, 3 declined.
     """
-    from anima_sim.errand import TOPICS, run_conversation, run_one
-
     from anima_nodes.client import Client, NotReady
+    from anima_sim.errand import TOPICS, run_conversation, run_one
 
     folder = out or state_folder() / "errands"
     try:
-        with graph(sim, seed, speed, model) as running:
-            with Client(TOPICS) as client:
-                console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
-                client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
-                if errand:
-                    code = run_one(client, running, errand, seed, folder, console)
-                else:
-                    code = run_conversation(client, running, folder, console)
+        with graph(sim, seed, speed, model) as running, Client(TOPICS) as client:
+            console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
+            client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
+            if errand:
+                code = run_one(client, running, errand, seed, folder, console)
+            else:
+                code = run_conversation(client, running, folder, console)
     except (NotReady, ProcessDied) as error:
         raise _fail(str(error), 2) from None
     except KeyboardInterrupt:
@@ -124,9 +118,8 @@ def demo(
 @app.command()
 def chat() -> None:
     """Talk to a running robot; shows what it thinks, calls and does. Ctrl-D leaves, the robot stays up."""
-    from anima_sim.errand import TOPICS, run_conversation
-
     from anima_nodes.client import Client, NotReady
+    from anima_sim.errand import TOPICS, run_conversation
 
     try:
         with Client(TOPICS) as client:
@@ -139,9 +132,8 @@ def chat() -> None:
 @app.command()
 def say(text: Annotated[str, typer.Argument(help="What to say, e.g. “bring me the red cube”.")]) -> None:
     """Say one thing to a running robot and watch until it has ended. Exit codes as for `demo`."""
-    from anima_sim.errand import TOPICS, run_one
-
     from anima_nodes.client import Client, NotReady
+    from anima_sim.errand import TOPICS, run_one
 
     try:
         with Client(TOPICS) as client:
@@ -198,13 +190,13 @@ def skills() -> None:
 @app.command()
 def stop() -> None:
     """Latch the software stop: the robot halts and stays halted until `anima reset`."""
-    _client_call(lambda client: client.stop())  # type: ignore[attr-defined]
+    _client_call(lambda client: client.stop())
 
 
 @app.command()
 def reset() -> None:
     """Reset the software stop. Nothing moves by that; give a new order."""
-    _client_call(lambda client: client.reset())  # type: ignore[attr-defined]
+    _client_call(lambda client: client.reset())
 
 
 @app.command()
@@ -214,15 +206,15 @@ def fault(
     seconds: Annotated[float, typer.Option("--for", help="How long; 0 lasts until cleared.")] = 0.0,
 ) -> None:
     """Break something in the simulated body, to see what the mind does. `anima fault none` mends everything."""
-    _client_call(lambda client: client.inject("" if kind == "none" else kind, target, seconds))  # type: ignore[attr-defined]
+    _client_call(lambda client: client.inject("" if kind == "none" else kind, target, seconds))
 
 
-def _client_call(call: object) -> None:
+def _client_call(call: Callable[[Any], str]) -> None:
     from anima_nodes.client import Client, NotReady
 
     try:
         with Client([]) as client:
-            console.print(call(client))  # type: ignore[operator]
+            console.print(call(client))
     except (NotReady, ValueError) as error:
         raise _fail(str(error)) from None
 
@@ -244,7 +236,7 @@ def show_brain(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def bench(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="errands, latency, listen, act, manipulation, perception, speed.")],
+    name: Annotated[str, typer.Argument(help="errands, latency, listen, act, perception, manipulation.")],
     seed: Seed = 1,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
 ) -> None:

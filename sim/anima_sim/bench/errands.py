@@ -36,8 +36,8 @@ class Order(Tuning):
     """One phrasing of a kind of errand."""
 
     say: str
-    expect: list[str] = []
-    visits: list[str] = []
+    expect: tuple[str, ...] = ()
+    visits: tuple[str, ...] = ()
     interrupt: str = ""
 
 
@@ -78,16 +78,8 @@ class Result:
 
 def load_kinds(file: Path = SCENARIOS) -> list[Kind]:
     """The kinds in the file; raises `ConfigError` naming the fault."""
-    data = read_yaml_list(file)
-    scenarios: Scenarios = parse(Scenarios, {"kinds": data}, str(file))
+    scenarios: Scenarios = parse(Scenarios, read_yaml(file), str(file))
     return scenarios.kinds
-
-
-def read_yaml_list(file: Path) -> Any:
-    """The list at the top of a YAML file."""
-    import yaml
-
-    return yaml.safe_load(file.read_text(encoding="utf-8"))
 
 
 def fill(order: Order, truth: GroundTruth, seed: int) -> Order:
@@ -101,7 +93,7 @@ def fill(order: Order, truth: GroundTruth, seed: int) -> Order:
     target = free[seed % len(free)]
     return Order(
         say=order.say.replace("{target}", words(target)),
-        expect=[text.replace("{target}", target) for text in order.expect],
+        expect=tuple(text.replace("{target}", target) for text in order.expect),
         visits=order.visits,
         interrupt=order.interrupt,
     )
@@ -124,7 +116,7 @@ class Interrupter:
 
 
 def moved_after(client: Any, watcher: Watcher, said_at: float) -> float:
-    """Metres between where the robot stands `STOP_GRACE_S` after the word and where it is up to `STOP_WATCH_S` later."""
+    """Metres that the robot still moves between `STOP_GRACE_S` after the word and `STOP_WATCH_S` later."""
     start: tuple[float, float] | None = None
     farthest = 0.0
     until = time.monotonic() + 4 * STOP_WATCH_S
@@ -145,7 +137,9 @@ def moved_after(client: Any, watcher: Watcher, said_at: float) -> float:
     return farthest
 
 
-def decide(trial: Trial, order: Order, report: Report, watcher: Watcher, places: Places, moved_m: float) -> tuple[bool, str]:
+def decide(
+    trial: Trial, order: Order, report: Report, watcher: Watcher, places: Places, moved_m: float
+) -> tuple[bool, str]:
     """Whether the trial ended rightly, and if not, why."""
     if report.deaths:
         return False, report.deaths[0]
@@ -213,8 +207,9 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
             results.append(result)
             mark = "[green]right[/green]" if result.right else f"[red]wrong[/red] {result.why}"
             progress.console.print(
-                f"{trial.kind.kind:20} seed {trial.seed}: {result.report.verdict:9} {result.report.simulated_s:5.0f} s "
-                f"simulated, {result.report.wall_s:4.0f} s, {result.report.calls} calls  {mark}  «{result.report.order}»",
+                f"{trial.kind.kind:20} seed {trial.seed}: {result.report.verdict:9} "
+                f"{result.report.simulated_s:5.0f} s simulated, {result.report.wall_s:4.0f} s, "
+                f"{result.report.calls} calls  {mark}  «{result.report.order}»",
                 soft_wrap=True,
             )
             progress.advance(task)
@@ -236,7 +231,7 @@ def figures(results: list[Result]) -> dict[str, Any]:
         "errands": count,
         "right": sum(result.right for result in results),
         "done": sum(result.report.verdict == "done" and result.right for result in results),
-        "declined_rightly": sum(result.report.verdict in ("declined", "answered") and result.right for result in results),
+        "declined_rightly": sum(r.report.verdict in ("declined", "answered") and r.right for r in results),
         "stopped_rightly": sum(result.report.verdict == "cancelled" and result.right for result in results),
         "collisions": sum(result.report.collisions for result in results),
         "worst_collision_speed_mps": max((r.report.worst_collision_speed_mps for r in results), default=0.0),

@@ -27,7 +27,7 @@ class UnknownBench(LookupError):
 
 @dataclass(frozen=True)
 class Bench:
-    """A benchmark: ``module:function``, called with seed, extra arguments and console.
+    """A benchmark: ``module:function`` of this package, called with seed, extra arguments and console.
 
     The function returns figures (snake_case names with units) and whether they meet the limits that it prints.
     """
@@ -38,17 +38,17 @@ class Bench:
     def load(self) -> BenchFunction:
         """The function."""
         module, _, name = self.function.partition(":")
-        found: BenchFunction = getattr(importlib.import_module(module), name)
+        found: BenchFunction = getattr(importlib.import_module(f"anima_sim.bench.{module}"), name)
         return found
 
 
 BENCHES = {
-    "errands": Bench("anima_sim.bench.errands:bench_errands", "30 spoken errands on the whole graph, real LLM, truth as judge"),
-    "manipulation": Bench(
-        "anima_sim.bench.manipulation:bench_manipulation", "things picked, carried and put down, truth as judge"
-    ),
-    "perception": Bench("anima_sim.bench.perception:bench_perception", "recall and accuracy of the sightings in four worlds"),
-    "latency": Bench("anima_sim.bench.latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
+    "errands": Bench("errands:bench_errands", "30 spoken errands on the whole graph: real LLM, the truth as judge"),
+    "latency": Bench("latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
+    "listen": Bench("planner:bench_hearing", "labelled orders: how many are understood exactly"),
+    "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
+    "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
+    "manipulation": Bench("manipulation:bench_manipulation", "picking up and putting down, again and again"),
 }
 
 _PACKAGES = ("mujoco", "numpy", "opencv-python-headless", "llama_cpp_python", "pin", "pydantic")
