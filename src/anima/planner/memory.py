@@ -26,6 +26,7 @@ class Running:
     call: str
     objective: str
     since: float
+    timeout_s: float
     began: bool = False
 
 

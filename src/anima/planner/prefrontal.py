@@ -18,6 +18,7 @@ from anima.planner.packet import Situation
 from anima.planner.session import Ended, Session, open_model, warm_up
 from anima.planner.validate import validate
 from anima.runtime.component import Inbox
+from anima.skills.registry import SKILLS
 from anima.topics import Sent
 from anima.types.base import Header, Time
 from anima.types.mind import Objective, Objectives, Outcome, SkillCall, Speech, Utterance, WorldState
@@ -27,6 +28,8 @@ from anima.world.stop_words import is_resume, is_stop
 TRIES_TO_HEAR = 3
 REFUSALS = 3
 SETTLE_S = 2.0
+CALLS_KEPT = 50
+SILENT_S = 30.0  # without a word of it another's call counts as over, and so does our own past its timeout
 BEGIN_WITHIN_S = 5.0  # of being sent, else the gate did not let the call begin
 
 
@@ -51,7 +54,8 @@ class PrefrontalPlanner:
         self._hearing: tuple[Utterance, int, Hearing] | None = None
         self._deciding: tuple[Situation, Options] | None = None
         self._running: Running | None = None
-        self._others: set[str] = set()
+        self._others: dict[str, float] = {}
+        self._over: deque[str] = deque(maxlen=CALLS_KEPT)
         self._focus: Objective | None = None
         self._open_turn = False
         self._ended_at = float("-inf")
@@ -67,14 +71,14 @@ class PrefrontalPlanner:
         """Take in what came, read the turn that has ended, begin the next one that is due."""
         sent: list[Sent] = []
         self._listen_in(inbox)
+        for feedback in inbox.new(t.SKILL_FEEDBACK):
+            self._take_feedback(now, feedback.call)
         for outcome in inbox.new(t.OUTCOME):
             self._take_outcome(outcome)
-        for feedback in inbox.new(t.SKILL_FEEDBACK):
-            self._take_feedback(feedback.call)
         if inbox.new(t.BACKLOG):
             sent += self._take_backlog(now, inbox)
         state = inbox.last(t.WORLD_STATE)
-        self._watch_begin(now)
+        self._watch_running(now)
         if (ended := self._session.poll(now)) is not None:
             sent += self._take_turn(now, ended, state, inbox)
         sent += self._next_turn(now, state)
@@ -104,7 +108,8 @@ class PrefrontalPlanner:
                     self._session.cancel()  # a person comes first; the decision is made anew after
 
     def _take_outcome(self, outcome: Outcome) -> None:
-        self._others.discard(outcome.call.id)
+        self._others.pop(outcome.call.id, None)
+        self._over.append(outcome.call.id)
         self._memory.take_outcome(outcome)
         if self._running is not None and outcome.call.id == self._running.id:
             self._running = None
@@ -113,11 +118,11 @@ class PrefrontalPlanner:
         if self._session.role == "act":
             self._session.cancel()
 
-    def _take_feedback(self, call: str) -> None:
+    def _take_feedback(self, now: float, call: str) -> None:
         if self._running is not None and call == self._running.id:
             self._running.began = True
-        else:
-            self._others.add(call)
+        elif call not in self._over:  # feedback may come in after the outcome
+            self._others[call] = now
 
     def _take_backlog(self, now: float, inbox: Inbox) -> list[Sent]:
         backlog = inbox.new(t.BACKLOG)[-1]
@@ -138,10 +143,14 @@ class PrefrontalPlanner:
             self._running = self._running if self._running.began else None
         return sent
 
-    def _watch_begin(self, now: float) -> None:
-        """A call that the gate gave no lease for must not block the next decision."""
+    def _watch_running(self, now: float) -> None:
+        """A call that got no lease, or whose end was never told, must not block decisions for ever."""
+        self._others = {call: at for call, at in self._others.items() if 0 <= now - at <= SILENT_S}
         running = self._running
-        if running is not None and not running.began and not 0 <= now - running.since <= BEGIN_WITHIN_S:
+        if running is None:
+            return
+        patience_s = running.timeout_s + SILENT_S if running.began else BEGIN_WITHIN_S
+        if not 0 <= now - running.since <= patience_s:
             self._running = None
             self._open_turn = True
 
@@ -330,7 +339,9 @@ class PrefrontalPlanner:
             mend = f"; {verdict.repair} would mend it" if verdict.repair else ""
             return [*sent, *self._refuse(now, focus, f"{short(skill, arguments)}: {verdict.reason}{mend}")]
         self._refused.clear()
-        self._running = Running(call.id, short(verdict.call.skill, verdict.call.arguments), focus.id, now)
+        chosen = verdict.call
+        timeout_s = SKILLS[chosen.skill].timeout_s
+        self._running = Running(call.id, short(chosen.skill, chosen.arguments), focus.id, now, timeout_s)
         return sent
 
     def _refuse(self, now: float, focus: Objective, reason: str) -> list[Sent]:

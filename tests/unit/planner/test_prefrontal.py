@@ -176,6 +176,25 @@ def test_a_call_that_the_gate_does_not_begin_is_decided_again() -> None:
     assert len(of(bench.run(6.0), t.VERDICT)) == 1
 
 
+def test_feedback_that_comes_after_the_outcome_blocks_nothing() -> None:
+    bench = Bench(first)
+    (verdict,) = of(bench.focus_on("at(red_cube, shelf)"), t.VERDICT)
+    bench.end(verdict.call, Failure.PERCEPTION_MISS)
+    (verdict,) = of(bench.sent, t.VERDICT)[-1:]
+    bench.give(t.SKILL_FEEDBACK.of(feedback(verdict.call.id)))
+    sent = bench.end(verdict.call, Failure.PERCEPTION_MISS)
+    bench.give(t.SKILL_FEEDBACK.of(feedback(verdict.call.id)))
+    assert len(of(sent + bench.run(6.0), t.VERDICT)) >= 1
+
+
+def test_a_call_whose_end_is_never_told_does_not_block_for_ever() -> None:
+    bench = Bench(first)
+    (verdict,) = of(bench.focus_on("at(robot, office)"), t.VERDICT)
+    bench.give(t.SKILL_FEEDBACK.of(feedback(verdict.call.id)))
+    assert not of(bench.run(100.0), t.VERDICT)
+    assert of(bench.run(100.0), t.VERDICT)
+
+
 def test_what_another_had_running_is_waited_for() -> None:
     bench = Bench(first)
     bench.give(t.SKILL_FEEDBACK.of(feedback("operator-1")))
