@@ -32,6 +32,7 @@ _SETTLE_S = 2.0
 # A hand lower than this may be among things on a table, so it goes straight up before it goes anywhere else.
 _LOW_M = 0.54
 _LIFT_M = 0.12
+_SMALL_M = 0.15
 _GRIP_S = 0.7
 _GRIP_PATIENCE_S = 1.5
 
@@ -112,6 +113,10 @@ def move_arm(
     yield from retract(body, hand, phase)
     here = arm_joints(body)
     route = yield from think(hand.planner.route(here, goal, gripper(body), obstacles), phase)
+    if route is None:
+        # Things on a top are small and may be remembered where they no longer are; the top itself is not to be touched.
+        tops = [box for box in obstacles if min(box.size[:2]) > _SMALL_M]
+        route = yield from think(hand.planner.route(here, goal, gripper(body), tops), phase)
     if route is None:
         raise Failed(Failure.CONSTRAINT_PREVENTED, f"{phase}: no way for the arm that keeps clear of what is around")
     yield from move_through(body, route, speed_radps, phase)

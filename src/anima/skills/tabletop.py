@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from anima.body.pose import Pose2D, wrap
 from anima.failure import Failure
 from anima.skills.arm_motion import Hand, move_arm
 from anima.skills.program import REST_MPS, Body, Command, Failed, Steps
-from anima.types.mind import Detection, ObjectState
+from anima.types.mind import Detection
 
 # Base centre to edge, metres: where things on a surface are looked at from, and how close the base may come.
 STANDOFF_M = 0.50
@@ -31,6 +31,7 @@ _LOOK_PATIENCE_S = 1.0
 _SETTLE_S = 0.25     # pictures taken while the body came to rest are blurred
 SURE = 0.6           # detections of a thing in full view are surer than this
 _SLAB_M = 0.06
+_AROUND_M = 0.8      # farther tops are out of the arm's way
 _ASIDE_M = 0.42      # free space that the stretched arm takes beside the robot
 
 
@@ -89,23 +90,21 @@ def stop_distance(depth_m: float, shoulder_m: float) -> float:
     return min(STANDOFF_M, max(CLOSEST_M, BEST_RADIUS_M + shoulder_m - depth_m))
 
 
-def obstacles(body: Body, surface: Surface, but: str = "") -> list[Box]:
-    """The surface's top and what is known to stand on it, except the thing called `but`, as boxes in base_link."""
-    base, height = body.senses.located(), surface.height_m
-    centre = (*surface.centre, height - _SLAB_M / 2)
-    boxes = [Box(centre, (*surface.size_m, _SLAB_M)).seen_from(base)]
-    for thing in _things_on(body, surface):
-        if thing.name != but:
-            at, size = thing.position, thing.size
+def obstacles(body: Body, but: str = "") -> list[Box]:
+    """Tops near the robot, then what is known to stand on them except the thing called `but`, as boxes in base_link."""
+    base = body.senses.located()
+    near = [surface for surface in body.places.surfaces if surface.distance_m(base.x, base.y) < _AROUND_M]
+    boxes = []
+    for top in near:
+        centre = (*top.centre, top.height_m - _SLAB_M / 2)
+        boxes.append(Box(centre, (*top.size_m, _SLAB_M)).seen_from(base))
+    names = {name for top in near for name in (top.name, top.holder) if name}
+    for thing in body.senses.known_world().objects:
+        at, size = thing.position, thing.size
+        real = min(size.x, size.y, size.z) > 0.0
+        if real and thing.name != but and thing.status != "absent" and thing.place in names:
             boxes.append(Box((at.x, at.y, at.z), (size.x, size.y, size.z), thing.yaw).seen_from(base))
     return boxes
-
-
-def _things_on(body: Body, surface: Surface) -> Iterator[ObjectState]:
-    for thing in body.senses.known_world().objects:
-        real = min(thing.size.x, thing.size.y, thing.size.z) > 0.0
-        if real and thing.status != "absent" and thing.place in (surface.name, surface.holder):
-            yield thing
 
 
 # --- seeing ------------------------------------------------------------------------------------
@@ -135,7 +134,7 @@ def sight(body: Body, hand: Hand, name: str, surface: Surface, phase: str) -> St
     """Look for a thing on a surface: as the arm is, then with it stretched out to one side, then to the other."""
     for posture in ("", *_sides(body)):
         if posture:
-            boxes = obstacles(body, surface)
+            boxes = obstacles(body)
             yield from move_arm(body, hand, hand.poses.joints(posture), boxes, f"{phase}: arm out of view")
         yield from watch(body, lambda _: False, _SETTLE_S, phase)
         seen = yield from _gather(body, name, surface, phase)

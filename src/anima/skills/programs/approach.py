@@ -43,7 +43,7 @@ def run(arguments: OfObject, body: Body) -> Program:
     if in_reach(body.senses.known_world(), thing) and _faces(body, surface, thing):
         return f"the {words} is already within reach"
     stands = _stands(body, hand, surface, (thing.position.x, thing.position.y), words)
-    yield from stow(body, hand, surface, "folding the arm")
+    yield from stow(body, hand, "folding the arm")
     last: Failed | None = None
     for edge, stand in stands:
         try:
@@ -55,7 +55,7 @@ def run(arguments: OfObject, body: Body) -> Program:
             continue
         seen = yield from sight(body, hand, name, surface, f"looking at the {words}")
         if seen is None:
-            yield from stow(body, hand, surface, "folding the arm")
+            yield from stow(body, hand, "folding the arm")
             there = surface.name.replace("_", " ")
             raise Failed(Failure.PERCEPTION_MISS, f"the {words} is not to be seen on the {there} any more")
         return (yield from _close_in(body, hand, edge, seen, words))
@@ -73,19 +73,19 @@ def known_thing(body: Body, name: str) -> tuple[ObjectState, Surface]:
     raise Failed(Failure.PRECONDITION_UNMET, f"{name} lies on no surface that the arm reaches")
 
 
-def stow(body: Body, hand: Hand, surface: Surface, phase: str) -> Steps[None]:
+def stow(body: Body, hand: Hand, phase: str) -> Steps[None]:
     """Fold the arm for driving: tucked when the hand is empty, in the carrying posture when it holds something."""
     goal = hand.poses.joints("tuck")
     if holds_something(body, hand):
         goal = hand.poses.joints("carry")
         goal[4] = body.senses.joint("wrist_roll")
-    yield from move_arm(body, hand, goal, obstacles(body, surface), phase)
+    yield from move_arm(body, hand, goal, obstacles(body), phase)
 
 
 def _close_in(body: Body, hand: Hand, edge: Edge, seen: Sighting, words: str) -> Steps[str]:
     depth, _ = edge.frame.seen(seen.x, seen.y)
     shoulder = float(hand.planner.arm.shoulder[0])
-    yield from stow(body, hand, edge.surface, "folding the arm")
+    yield from stow(body, hand, "folding the arm")
     yield from creep(body, edge, stop_distance(depth, shoulder), f"closing in on the {words}")
     forward, left = body.senses.located().seen(seen.x, seen.y)
     radius = math.hypot(forward - shoulder, left)

@@ -25,7 +25,7 @@ from anima.skills.arm_motion import (
 )
 from anima.skills.program import Body, Failed, Program, Steps, come_to_rest
 from anima.skills.programs.approach import known_thing, stow
-from anima.skills.tabletop import SURE, Edge, Sighting, back_off, facing_edge, is_of, obstacles, sight, watch
+from anima.skills.tabletop import SURE, Sighting, back_off, facing_edge, is_of, obstacles, sight, watch
 
 _TRIES = 2
 _CHECK_S = 0.6
@@ -68,20 +68,20 @@ def run(arguments: OfObject, body: Body) -> Program:
     for _ in range(_TRIES):
         seen = yield from sight(body, hand, name, surface, f"looking at the {words}")
         if seen is None:
-            yield from stow(body, hand, surface, "folding the arm")
+            yield from stow(body, hand, "folding the arm")
             after = f", after a grasp that failed ({missed})" if missed else ""
             raise Failed(Failure.PERCEPTION_MISS, f"the {words} is not to be seen where it should be{after}")
-        planning = hand.planner.grasp(seen.seen_from(body.senses.located()), obstacles(body, surface, but=name))
+        planning = hand.planner.grasp(seen.seen_from(body.senses.located()), obstacles(body, but=name))
         reach = yield from think(planning, f"thinking how to grasp the {words}")
         if reach is None:
-            yield from stow(body, hand, surface, "folding the arm")
+            yield from stow(body, hand, "folding the arm")
             raise _out_of_reach(body, hand, seen, words)
-        check = yield from _grasp(body, hand, reach, edge, seen, name)
+        check = yield from _grasp(body, hand, reach, seen, name)
         if check.held:
             yield from back_off(body, edge, "backing off with it")
             return f"holding the {words}: {check}"
         missed = str(check)
-    yield from stow(body, hand, surface, "folding the arm")
+    yield from stow(body, hand, "folding the arm")
     raise Failed(Failure.GRASP_FAILED, f"the {words} slipped out of {_TRIES} grasps: {missed}")
 
 
@@ -94,10 +94,10 @@ def _make_sure_it_is_empty(body: Body, hand: Hand, words: str) -> Steps[None]:
         )
 
 
-def _grasp(body: Body, hand: Hand, reach: Reach, edge: Edge, seen: Sighting, name: str) -> Steps[Check]:
-    words, surface = name.replace("_", " "), edge.surface
+def _grasp(body: Body, hand: Hand, reach: Reach, seen: Sighting, name: str) -> Steps[Check]:
+    words = name.replace("_", " ")
     grips = hand.poses.gripper
-    yield from move_arm(body, hand, reach.above, obstacles(body, surface), f"reaching over the {words}")
+    yield from move_arm(body, hand, reach.above, obstacles(body), f"reaching over the {words}")
     yield from move_gripper(body, reach.gripper, "opening the hand")
     yield from move_through(body, [arm_joints(body), *reach.waypoints[1:]], NEAR_RADPS, f"going down to the {words}")
     yield from move_gripper(body, grips.close_rad, f"closing on the {words}")
@@ -108,7 +108,7 @@ def _grasp(body: Body, hand: Hand, reach: Reach, edge: Edge, seen: Sighting, nam
     goal = hand.poses.joints("carry")
     # The wrist keeps its roll: rolled back for putting down, the thing would stand askew.
     goal[4] = reach.waypoints[-1][4]
-    yield from move_arm(body, hand, goal, obstacles(body, surface, but=name), "swinging aside", LADEN_RADPS)
+    yield from move_arm(body, hand, goal, obstacles(body, but=name), "swinging aside", LADEN_RADPS)
     return (yield from check_hand(body, hand, name, (seen.x, seen.y)))
 
 

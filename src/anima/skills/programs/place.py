@@ -81,17 +81,17 @@ def put(body: Body, name: str, surface: Surface) -> Steps[str]:
         raise Failed(Failure.PRECONDITION_UNMET, f"the robot is not at the {there}: go there first")
     if not holds_something(body, hand):
         raise Failed(Failure.SLIP, f"the hand is empty: the {words} was lost on the way")
-    yield from stow(body, hand, surface, "folding the arm")
+    yield from stow(body, hand, "folding the arm")
     spot = yield from _choose(body, edge, name)
     shoulder = float(hand.planner.arm.shoulder[0])
     yield from creep(body, edge, stop_distance(spot.depth_m, shoulder), f"closing in on the {there}")
     yield from _let_go(body, hand, edge, spot, name)
     at = edge.frame.point(spot.depth_m, spot.left_m)
-    yield from stow(body, hand, surface, "folding the arm")
+    yield from stow(body, hand, "folding the arm")
     yield from back_off(body, edge, "backing off")
     # From here the folded arm hides nothing.
     seen = yield from sight(body, hand, name, surface, f"looking whether the {words} stands")
-    yield from stow(body, hand, surface, "folding the arm")
+    yield from stow(body, hand, "folding the arm")
     if holds_something(body, hand):
         raise Failed(Failure.GRASP_FAILED, f"the {words} is still in the hand: the gripper closes on it")
     if seen is None:
@@ -158,7 +158,7 @@ def _let_go(body: Body, hand: Hand, edge: Edge, spot: Spot, name: str) -> Steps[
     held_at = gripper(body)
     roll = body.senses.joint("wrist_roll")
     opened = min(hand.poses.gripper.open_rad, held_at + _LET_GO_RAD)
-    boxes = obstacles(body, surface, but=name)
+    boxes = obstacles(body, but=name)
     reach = yield from think(hand.planner.release(point, roll, opened, boxes), f"thinking how to put the {words} down")
     if reach is None:
         yield from back_off(body, edge, "backing off")
