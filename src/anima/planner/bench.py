@@ -59,19 +59,30 @@ class Moment(Tuning):
 
 @dataclass(frozen=True)
 class Score:
-    """Outcome of a run. `chance` is the expected share of right answers when one of the choices is drawn by lot."""
+    """Outcome of a run.
+
+    `contested` cases offered a wrong choice too, `contested_right` of them went right, and `contested_by_lot` would
+    have, had one of the choices been drawn by lot. The rest was decided by what was offered.
+    """
 
     right: int
     total: int
     seconds_per_turn: float
     cached_share: float
     misses: tuple[str, ...]
-    chance: float = 0.0
+    contested: int = 0
+    contested_right: int = 0
+    contested_by_lot: float = 0.0
 
     def __str__(self) -> str:
-        by_lot = f" (by lot {self.chance:.0%})" if self.chance else ""
+        contested = (
+            f" ({self.contested_right}/{self.contested} where a wrong choice was offered, "
+            f"by lot {self.contested_by_lot:.1f})"
+            if self.contested
+            else ""
+        )
         return (
-            f"{self.right}/{self.total} right{by_lot}, {self.seconds_per_turn:.2f} s a turn, "
+            f"{self.right}/{self.total} right{contested}, {self.seconds_per_turn:.2f} s a turn, "
             f"{self.cached_share:.1%} of the prompt tokens from the cache"
         )
 
@@ -118,7 +129,7 @@ def bench_listen(
 def bench_act(
     settings: Settings, model: LanguageModel, moments: Iterable[Moment], say: Callable[[str], None] = print
 ) -> Score:
-    """How often the next call is a right one; also what drawing lots among the choices would give."""
+    """How often the next call is a right one, against drawing lots where a wrong one is offered too."""
     stable = act.prefix(load_act_prompt())
     ask(model, warm_up("act", stable))
     tally = _Tally(say)
@@ -127,7 +138,7 @@ def bench_act(
         choices = situation.options()
         llm = settings.llm
         done = ask(model, act.request(situation, choices, stable, llm.prefill_budget_s, llm.decode_budget_s))
-        tally.chance += sum(call in moment.want for call in choices.calls) / len(choices.calls)
+        tally.contest(done.text, moment.want, choices.calls)
         tally.add(f"{moment.goal} after {moment.done}", done.error or done.text, moment.want, done)
     return tally.score()
 
@@ -171,7 +182,15 @@ class _Tally:
         self._seconds: list[float] = []
         self._cached, self._prompt = 0, 0
         self._misses: list[str] = []
-        self.chance = 0.0
+        self._contested, self._contested_right, self._by_lot = 0, 0, 0.0
+
+    def contest(self, got: str, want: list[str], offered: Sequence[str]) -> None:
+        """Count the case as contested if a wrong choice was offered."""
+        right = sum(choice in want for choice in offered)
+        if right < len(offered):
+            self._contested += 1
+            self._contested_right += got in want
+            self._by_lot += right / len(offered)
 
     def add(self, case: str, got: str, want: list[str], done: Completion) -> None:
         self._total += 1
@@ -190,7 +209,9 @@ class _Tally:
             seconds_per_turn=sum(self._seconds) / max(1, len(self._seconds)),
             cached_share=self._cached / max(1, self._prompt),
             misses=tuple(self._misses),
-            chance=self.chance / max(1, self._total),
+            contested=self._contested,
+            contested_right=self._contested_right,
+            contested_by_lot=self._by_lot,
         )
         self._say(str(score))
         return score

@@ -14,6 +14,7 @@ from anima.world.affordances import Unmet
 from anima.world.predicates import PERSON, ROBOT, Predicate, is_seen
 
 TRIES = 3  # of one call without success within an objective, then it is no longer offered
+MANY_FAILURES = 5  # of any calls for one objective
 MAX_CHAIN = 6
 WAIT_CALL, CHARGE_CALL = "wait(5)", "wait(60)"
 _WHY_GIVE_UP = {  # what must have failed before the model may give up for that reason
@@ -22,7 +23,8 @@ _WHY_GIVE_UP = {  # what must have failed before the model may give up for that 
     "way_blocked": (Failure.PATH_BLOCKED, Failure.STALLED, Failure.TIMEOUT),
     "body_faulty": (Failure.HARDWARE_FAULT,),
 }
-GIVE_UP_REASONS = (*_WHY_GIVE_UP, "not_possible")
+# After these the object may not be where, or as, it was thought to be.
+_IN_DOUBT = (Failure.PERCEPTION_MISS, Failure.GRASP_FAILED, Failure.SLIP, Failure.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -88,19 +90,18 @@ def options(condition: Predicate, state: WorldState, names: KnownNames, history:
             possible.append(call)
     possible.sort(key=lambda call: call != way[-1])  # the next step of the way is read first
     return Options(
-        tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), _give_up(possible, history)
+        tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), _give_up(way, possible, history)
     )
 
 
-def _give_up(possible: Sequence[str], history: Sequence[Step]) -> tuple[str, ...]:
+def _give_up(way: Sequence[str], possible: Sequence[str], history: Sequence[Step]) -> tuple[str, ...]:
     """The reasons for which the objective may be given up now.
 
-    Persistence is no matter of the model's mood: while something can be done and nothing has failed twice, there is
-    no reason, and none can be decoded.
+    Persistence is no matter of the model's mood: while the next step of the way can be done and has not used up its
+    tries, there is no reason, and none can be decoded. Many failures of any kind are one.
     """
     failures = [step.failure for step in history if step.failure is not Failure.NONE]
-    tried = max((_failed_in_a_row(step.call, history) for step in history), default=0)
-    if possible and tried < TRIES - 1 and len(failures) < TRIES:
+    if way[-1] in possible and len(failures) < MANY_FAILURES:
         return ()
     reasons = tuple(reason for reason, kinds in _WHY_GIVE_UP.items() if set(failures) & set(kinds))
     return reasons or ("not_possible",)
@@ -188,10 +189,10 @@ def _relevant(
     things = [arg for arg in condition.args if arg in names.objects]
     calls = []
     for thing in things:
-        failed = any(step.failure is not Failure.NONE and thing in step.call for step in history)
+        failed = any(step.failure in _IN_DOUBT and thing in step.call for step in history)
         if state.holding == thing:
             continue
-        if failed or not is_seen(state, thing):
+        if condition.name != "told" and (failed or not is_seen(state, thing)):
             calls.append(f"look_for({thing})")
         if condition.name in ("at", "holding"):
             calls += [f"approach({thing})", f"pick({thing})"] if failed else [f"pick({thing})"]

@@ -50,11 +50,17 @@ def test_a_success_in_between_opens_it_again() -> None:
     assert "go_to(office)" in options(goal="at(robot, office)", done=done).possible
 
 
-def test_giving_up_takes_a_reason_that_was_met_more_than_once() -> None:
+def test_giving_up_takes_a_next_step_that_has_used_up_its_tries() -> None:
     miss = "go_to(office) path_blocked"
-    assert options(goal="at(robot, office)").give_up == ()
-    assert options(goal="at(robot, office)", done=[miss]).give_up == ()
-    assert options(goal="at(robot, office)", done=[miss, miss]).give_up == ("way_blocked",)
+    for failed in range(3):
+        assert options(goal="at(robot, office)", done=[miss] * failed).give_up == ()
+    assert options(goal="at(robot, office)", done=[miss] * 3).give_up == ("way_blocked",)
+
+
+def test_many_different_failures_are_a_reason_too() -> None:
+    done = ["approach(red_cube) path_blocked", "look_for(red_cube) perception_miss", "pick(red_cube) grasp_failed",
+            "approach(red_cube) ok", "pick(red_cube) grasp_failed", "approach(red_cube) stalled"]
+    assert "cannot_grasp" in options(goal="at(red_cube, shelf)", lies={"red_cube": "shelf"}, done=done).give_up
 
 
 def test_who_can_do_nothing_may_give_up() -> None:

@@ -205,7 +205,8 @@ def test_what_another_had_running_is_waited_for() -> None:
 def test_giving_up_is_told_to_the_gate_with_the_reason() -> None:
     bench = Bench(lambda request: request.choices[-1])
     (verdict,) = of(bench.focus_on("at(robot, office)"), t.VERDICT)
-    (verdict,) = of(bench.end(verdict.call, Failure.HARDWARE_FAULT, "no odometry"), t.VERDICT)
+    for _ in range(2):
+        (verdict,) = of(bench.end(verdict.call, Failure.HARDWARE_FAULT, "no odometry"), t.VERDICT)
     sent = bench.end(verdict.call, Failure.HARDWARE_FAULT, "no odometry")
     (given_up,) = of(sent, t.OBJECTIVES)[0].objectives
     assert (given_up.id, given_up.state) == ("u1.0", "failed")
