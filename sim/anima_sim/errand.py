@@ -221,7 +221,7 @@ def run_one(
 def settle(client: Voice, watcher: Watcher, limit_s: float = 30.0) -> None:
     """Wait until the first truth and world state are in: then the robot knows where it is."""
     until = time.monotonic() + limit_s
-    while time.monotonic() < until and not (watcher.world and watcher.world.localized):
+    while time.monotonic() < until and not (watcher.truth and watcher.world and watcher.world.localized):
         sent = client.receive(0.2)
         if sent is not None:
             watcher.feed(sent)
