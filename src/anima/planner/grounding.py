@@ -125,14 +125,14 @@ def ground(text: str, names: KnownNames, lexicon: Lexicon) -> Grounding:
         unknown=tuple(dict.fromkeys(words[i] for i in unknown)),
         unknown_place=any(role in ("place", "either") for role in roles),
         unknown_thing=any(role in ("thing", "either") for role in roles)
-        or (not any(group.candidates for group in objects) and any(role != "place" for role in roles)),
+        or (not any(group.candidates for group in objects) and any(role not in ("place", "deed") for role in roles)),
         recipient=_is_given(words, lexicon),
         adding=bool(words) and (words[0] in lexicon.adding or words[-1] in ("too", "also")),
     )
 
 
 def _role(at: int, words: Sequence[str], unknown: Sequence[int], lexicon: Lexicon) -> str:
-    """What the unknown word at `at` would be by what stands before it: place, thing, either, or other."""
+    """What the unknown word at `at` would be by what stands before it: place, thing, either, deed, or other."""
     i = at - 1
     while i >= 0 and i in unknown:
         i -= 1
@@ -143,14 +143,16 @@ def _role(at: int, words: Sequence[str], unknown: Sequence[int], lexicon: Lexico
         return "place"
     if before in lexicon.into_place_or_not:
         return "either"
-    return "thing" if determined else "other"
+    if determined:
+        return "thing"
+    return "deed" if at == 0 or words[at - 1] in ("please", *lexicon.adding) else "other"
 
 
 def _is_given(words: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether a word of giving goes with the speaker: "bring me", "hand it to us"."""
+    """Whether a word of giving goes with the speaker: "bring me", "hand it to us", "get it for me"."""
     for i, word in enumerate(words):
         if word in lexicon.giving:
-            after = [w for w in words[i + 1 : i + 4] if w not in lexicon.pronouns and w != "to"]
+            after = [w for w in words[i + 1 : i + 4] if w not in lexicon.pronouns and w not in ("to", "for")]
             if after and after[0] in ("me", "us"):
                 return True
     return False

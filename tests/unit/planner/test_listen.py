@@ -51,6 +51,19 @@ def test_where_something_comes_from_is_no_place_to_bring_it_to() -> None:
     assert set(hear("bring me the red cube from the kitchen table").destinations()) == {"person"}
 
 
+def test_who_is_to_be_given_something_is_where_it_goes() -> None:
+    for text in ("bring me the red cube that is in the office", "the red cube is in the office, get it for me"):
+        assert set(hear(text).destinations()) == {"person"}
+    assert "shelf" in hear("put the red cube on the shelf for me").destinations()
+
+
+def test_ordinary_words_about_a_known_thing_can_not_be_declined() -> None:
+    assert "decline" not in hear("would you be so kind as to pass me the cyan cube").grammar()
+    assert "unknown_place" in hear("take the red cube into the garden").grammar()
+    assert "unknown_object" not in hear("drive to the supermarket").grammar()
+    assert "unknown_object" in hear("get me a beer").grammar()
+
+
 def test_only_mentioned_names_can_be_decoded() -> None:
     grammar = hear("put the red cube on the shelf").grammar()
     assert "bring(red_cube, shelf)" in grammar
