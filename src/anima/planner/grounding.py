@@ -45,7 +45,7 @@ class Grounding:
 
     `person_at` and `dock_at` are where the last word for the speaker and for the charger stands, None without any.
     `unknown_place` and `unknown_thing` tell whether an unknown word stands where a place or a thing would;
-    `recipient` that the speaker shall be given something.
+    `nowhere` that what was asked for would lead to such a place; `recipient` that the speaker shall be given something.
     """
 
     objects: tuple[Group, ...]
@@ -58,6 +58,7 @@ class Grounding:
     unknown: tuple[str, ...]
     unknown_place: bool
     unknown_thing: bool
+    nowhere: bool
     recipient: bool
     adding: bool
 
@@ -113,6 +114,7 @@ def ground(text: str, names: KnownNames, lexicon: Lexicon) -> Grounding:
         for i, word in enumerate(words)
         if i not in used and word not in ordinary and not lexicon.is_common(word) and not _NUMBER.fullmatch(word)
     ]
+    given = _is_given(words, lexicon)
     roles = [_role(i, words, unknown, lexicon) for i in unknown]
     return Grounding(
         objects=objects,
@@ -123,16 +125,17 @@ def ground(text: str, names: KnownNames, lexicon: Lexicon) -> Grounding:
         pronoun=any(w in lexicon.pronouns for w in words),
         percent=None if dock is None else percent,
         unknown=tuple(dict.fromkeys(words[i] for i in unknown)),
-        unknown_place=any(role in ("place", "either") for role in roles),
+        unknown_place=any(role in ("place", "place or deed", "either") for role in roles),
+        nowhere="place" in roles and not given,
         unknown_thing=any(role in ("thing", "either") for role in roles)
-        or (not any(group.candidates for group in objects) and any(role not in ("place", "deed") for role in roles)),
-        recipient=_is_given(words, lexicon),
+        or ("other" in roles and not any(group.candidates for group in objects)),
+        recipient=given,
         adding=bool(words) and (words[0] in lexicon.adding or words[-1] in ("too", "also")),
     )
 
 
 def _role(at: int, words: Sequence[str], unknown: Sequence[int], lexicon: Lexicon) -> str:
-    """What the unknown word at `at` would be by what stands before it: place, thing, either, deed, or other."""
+    """What the unknown word at `at` would be by what stands before it."""
     i = at - 1
     while i >= 0 and i in unknown:
         i -= 1
@@ -140,7 +143,7 @@ def _role(at: int, words: Sequence[str], unknown: Sequence[int], lexicon: Lexico
     i -= determined
     before = words[i] if i >= 0 else ""
     if before in lexicon.into_place:
-        return "place"
+        return "place" if determined else "place or deed"  # "to the garden", "to garden"
     if before in lexicon.into_place_or_not:
         return "either"
     if determined:

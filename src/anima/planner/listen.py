@@ -140,7 +140,7 @@ class Hearing:
         rules = {"root": "", "text": "[A-Za-z0-9 ,.'!?-]{1,120}"}
         heads = [*self._other_heads(rules)]
         items = self._items()
-        if items:
+        if items and not self.grounding.nowhere:  # half of an order is not what was asked for
             heads.insert(0, self._goals_rule(items, frozenset(item.key for item in items), MAX_GOALS, rules, {}))
         rules["root"] = " | ".join(heads)
         return "\n".join(f"{name} ::= {body}" for name, body in rules.items()) + "\n"
