@@ -84,6 +84,8 @@ def declined(reason: str, grounding: Grounding) -> str:
 
 def ended(objective: Objective) -> str:
     """How an objective ended; empty when there is nothing to add to what was said already."""
+    if objective.state not in ("done", "failed", "parked"):
+        return ""  # declined and cancelled ones were answered at once; a declined one has no condition
     goal = Predicate.parse(objective.condition)
     because = f": {objective.reason}" if objective.reason else ""
     match objective.state:

@@ -237,6 +237,15 @@ def test_a_failure_is_told_with_its_reason() -> None:
     assert of(bench.run(0.2), t.REPLY)[0].text == "I could not bring you the red cube: I looked and did not find it."
 
 
+def test_a_declined_order_that_comes_back_in_the_backlog_is_not_told_again() -> None:
+    bench = Bench("decline(unknown_object)")
+    bench.say("Bring me the guitar!")
+    bench.give(t.BACKLOG.of(backlog()))
+    bench.run(0.2)
+    bench.give(t.BACKLOG.of(backlog(objective("", "declined", "unknown_object: no guitar"))))
+    assert not of(bench.run(1.0), t.REPLY)
+
+
 def test_what_ended_before_the_planner_started_is_not_told_again() -> None:
     bench = Bench(first)
     bench.give(t.BACKLOG.of(backlog(objective("at(red_cube, person)", "done"))))
