@@ -19,7 +19,7 @@ from anima.config import Settings
 from anima.failure import Failure
 from anima.runtime.component import Inbox
 from anima.skills.program import Body, Command, Failed, Program, Senses, load_program
-from anima.skills.registry import InvalidArguments, Resource, UnknownSkill, skill
+from anima.skills.registry import SKILLS, InvalidArguments, Resource, UnknownSkill, skill
 from anima.topics import Sent
 from anima.types.base import Duration, Header
 from anima.types.mind import Lease, Outcome, Route, SkillFeedback, Speech
@@ -90,6 +90,8 @@ class MotorCortex:
     """
 
     def __init__(self, settings: Settings) -> None:
+        for name in SKILLS:
+            load_program(name)  # now: what a program imports would hold up the first step that leases it
         places = load_places(settings.map_folder)
         self._body = Body(settings, places, GridNavigator.for_robot(settings, places), Senses(0.0))
         self._tracker = PoseTracker()

@@ -14,7 +14,7 @@ class Pacer:
     """
 
     def __init__(
-        self, tick_s: float, speed: float, lag_s: float = 0.1, patience_s: float = 0.5, hold_s: float = 0.5
+        self, tick_s: float, speed: float, lag_s: float = 0.1, patience_s: float = 2.0, hold_s: float = 0.5
     ) -> None:
         self._tick_s = tick_s
         self._speed = speed
