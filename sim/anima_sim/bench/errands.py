@@ -193,8 +193,8 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
     options = parser.parse_args(arguments)
     kinds = [kind for kind in load_kinds() if not options.kinds or kind.kind in options.kinds.split(",")]
     trials = [
-        Trial(kind, kind.orders[number % len(kind.orders)], seed + number)
-        for number in range(options.seeds)
+        Trial(kind, kind.orders[number % len(kind.orders)], number)
+        for number in range(seed, seed + options.seeds)
         for kind in kinds
     ]
     results: list[Result] = []
