@@ -15,6 +15,7 @@ from anima_msgs.srv import InjectFault
 from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from anima import topics as t
@@ -36,7 +37,8 @@ class Client:
     """A short-lived node beside the graph. Values that arrive are handed out by `receive` in the caller's thread."""
 
     def __init__(self, topics: Iterable[Topic[Any]] = (), namespace: str = "") -> None:
-        rclpy.init(args=["--ros-args", "--log-level", "WARN"])
+        # The signals stay with the program that this client is part of: a SIGTERM ends it, as people expect.
+        rclpy.init(args=["--ros-args", "--log-level", "WARN"], signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node(f"anima_client_{os.getpid()}", namespace=namespace)
         self._received: queue.SimpleQueue[Sent] = queue.SimpleQueue()
         self._beats: dict[str, str] = {}
