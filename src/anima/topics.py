@@ -92,6 +92,17 @@ LEASE = Topic("lease", mind.Lease, Qos.EVENT)
 SKILL_FEEDBACK = Topic("skill_feedback", mind.SkillFeedback, Qos.EVENT)
 OUTCOME = Topic("outcome", mind.Outcome, Qos.EVENT)
 
+EVENTS = Topic("events", mind.Event, Qos.EVENT)
+SALIENCE = Topic("salience", mind.Salient, Qos.EVENT)
+RESOURCES = Topic("resources", mind.Resources, Qos.STATE)
+CONFLICT = Topic("conflict", mind.Conflict, Qos.EVENT)
+CONDITION = Topic("condition", mind.Condition, Qos.STATE)
+RECALL = Topic("recall", mind.Recall, Qos.STATE)
+EPISODES = Topic("episodes", mind.Episode, Qos.EVENT)
+GOAL_TENSION = Topic("goal_tension", mind.GoalTension, Qos.STATE)
+FORECAST = Topic("forecast", mind.Forecast, Qos.EVENT)
+TEMPERAMENT = Topic("temperament", mind.Temperament, Qos.STATE)
+
 HEARTBEATS = {
     process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process
 }
