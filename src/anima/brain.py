@@ -172,7 +172,7 @@ TABLE: tuple[Row, ...] = (
             t.UTTERANCE, t.BACKLOG, t.WORLD_STATE, t.OUTCOME, t.VERDICT, t.SKILL_FEEDBACK, t.SALIENCE, t.RESOURCES,
             t.CONFLICT, t.CONDITION, t.RECALL, t.FORECAST, t.TEMPERAMENT,
         ),
-        gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT),
+        gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT, t.CONTEXT),
         doc="turns words into objectives and the focus into one skill call at a time",
         wakes=(t.UTTERANCE, t.BACKLOG, t.OUTCOME, t.VERDICT),
     ),

@@ -503,3 +503,28 @@ class Temperament(Msg):
     persistence: float
     caution: float
     word: str
+
+
+class ContextSection(Msg):
+    """One section of the context packet: its text as the model sees it, what it costs and may cost, what was cut."""
+
+    ros: ClassVar[str] = "anima_msgs/msg/ContextSection"
+    name: str
+    text: str
+    tokens: int
+    budget: int
+    cut: list[str]
+
+
+class ContextPacket(Msg):
+    """All that a turn of the planner gets to see, in the order in which the model reads it.
+
+    `thought` is the id of the turn; `prefix_tokens` counts the part in front of it, the same bytes in every turn.
+    """
+
+    ros: ClassVar[str] = "anima_msgs/msg/ContextPacket"
+    header: Header
+    thought: str
+    prefix_tokens: int
+    tokens: int
+    sections: list[ContextSection]
