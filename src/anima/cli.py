@@ -38,6 +38,10 @@ Speed = Annotated[
 ]
 Sim = Annotated[str, typer.Option(help="The simulator: mujoco.")]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
+Memory = Annotated[
+    str,
+    typer.Option(help="Where it remembers across restarts: a database URL, or none. Empty: as config/anima.yaml says."),
+]
 
 
 def _fail(message: str, code: int = 1) -> typer.Exit:
@@ -46,8 +50,9 @@ def _fail(message: str, code: int = 1) -> typer.Exit:
 
 
 def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Supervisor:
-    """A supervisor for the whole graph with these settings."""
-    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), **more}
+    """A supervisor for the whole graph with these settings. It remembers nothing of runs before unless `more` says so:
+    trials must not learn from each other."""
+    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", **more}
     if model:
         settings["llm.model"] = model
     folder = state_folder() / "log" / f"{os.getpid()}"
@@ -55,11 +60,13 @@ def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Su
 
 
 @app.command()
-def up(sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "") -> None:
+def up(
+    sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "", memory: Memory = ""
+) -> None:
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
-    with graph(sim, seed, speed, model) as running, Client([]) as client:
+    with graph(sim, seed, speed, model, memory_url=memory) as running, Client([]) as client:
         console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
         try:
             client.wait_ready(120.0, alive=lambda: _raise_deaths(running))

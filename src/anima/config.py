@@ -43,6 +43,12 @@ class Settings(Tuning):
 
     `speed` is how much faster than the wall clock simulated time may run while a skill moves the body; it never
     outruns its slowest node, and is 1 while nobody holds the base.
+
+    `memory_url` is where what must survive a restart is kept: ``none`` keeps nothing, empty is the default file
+    (`memory.opening.default_file`), anything else a database as SQLAlchemy writes it, e.g.
+    ``sqlite:////var/lib/anima/mind.db``. Settings made in code keep nothing, so that no trial remembers the one before;
+    `config/anima.yaml` says what a robot does. `temperament` names the personality that the robot starts from,
+    a file in `config/temperaments/`.
     """
 
     robot: str = "anima"
@@ -52,6 +58,8 @@ class Settings(Tuning):
     seed: int = Field(default=0, ge=0)
     speed: float = Field(default=1.0, gt=0, le=100)
     cameras: bool = True
+    memory_url: str = "none"
+    temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
     llm: LlmSettings = LlmSettings()
 
     @property
