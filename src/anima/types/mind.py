@@ -428,6 +428,8 @@ class Episode(Msg):
     """What was lived: situation, action, outcome, and what mended it if anything did.
 
     `situation` is the canonical text that episodes are compared by; `call` and `fix` as `render` writes them.
+    The same call that ends in the same way in the same situation is one episode, lived `count` times, last `at`.
+    `origin`: lived, or recalled once it came to mind; what is recalled is no new evidence and is never kept again.
     """
 
     ros: ClassVar[str] = "anima_msgs/msg/Episode"
@@ -440,6 +442,8 @@ class Episode(Msg):
     failure: int
     detail: str
     fix: str
+    count: int
+    origin: str
 
 
 class Recall(Msg):
