@@ -376,6 +376,8 @@ class Resources(Msg):
 
     `think_budget_s` bounds a planner turn, `may_simulate` and `may_explore` gate prospection and curiosity.
     `range_m` is how far the battery still takes the robot with enough left to come back to the dock.
+    `share_per_m`, `share_per_s`: what a metre and a second cost, as learned; `reserve`: what is not to be spent. Shares
+    are of a full battery; 0 where nobody knows.
     """
 
     ros: ClassVar[str] = "anima_msgs/msg/Resources"
@@ -390,6 +392,9 @@ class Resources(Msg):
     may_explore: bool
     range_m: float
     why: str
+    share_per_m: float = 0.0
+    share_per_s: float = 0.0
+    reserve: float = 0.0
 
 
 class Conflict(Msg):
