@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -33,10 +33,14 @@ class Row:
     doc: str
     wakes: tuple[AnyTopic, ...] = ()
 
+    def load(self) -> Callable[..., Component]:
+        """The class of this row's component."""
+        module, _, name = self.component.partition(":")
+        return cast("Callable[..., Component]", getattr(importlib.import_module(module), name))
+
     def build(self, settings: Settings) -> Component:
         """The component of this row."""
-        module, _, name = self.component.partition(":")
-        return cast(Component, getattr(importlib.import_module(module), name)(settings))
+        return self.load()(settings)
 
 
 TABLE: tuple[Row, ...] = (
