@@ -22,6 +22,13 @@ from anima_sim.symbolic import ROW, SymbolicFlat, Trouble
 PLANNER = "prefrontal_planner"
 # The symbolic flat knows what these would find out from pictures, and does what these would do with motors.
 _BODILY = frozenset({"parietal_affordance", "motor_cortex"})
+def _importable(row: Row) -> bool:
+    try:
+        return importlib.util.find_spec(row.component.partition(":")[0]) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 ROWS: tuple[Row, ...] = (
     ROW,
     *(
@@ -29,7 +36,7 @@ ROWS: tuple[Row, ...] = (
         for row in TABLE
         if row.process in (Process.BRAIN, Process.PLANNER)
         and row.node not in _BODILY
-        and importlib.util.find_spec(row.component.partition(":")[0])
+        and _importable(row)
     ),
 )
 GLUE: tuple[str, ...] = tuple(row.node for row in ROWS if row.process is Process.BRAIN)

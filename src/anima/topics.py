@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import mind, std
+from anima.types import audit, mind, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -106,4 +106,11 @@ TEMPERAMENT = Topic("temperament", mind.Temperament, Qos.STATE)
 
 HEARTBEATS = {
     process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process
+}
+BRAIN_STATUS = {
+    process.value: Topic(f"brain_status/{process.value}", audit.BrainStatus, Qos.STATE) for process in Process
+}
+JOURNALS = {
+    process.value: Topic(f"journal/{process.value}", audit.JournalChunk, Qos.EVENT_LATCHED)
+    for process in (Process.BRAIN, Process.PLANNER)
 }
