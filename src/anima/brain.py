@@ -139,7 +139,7 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "prospection", "prospection", Process.BRAIN, 5, "anima.regions.prospection:Prospection",
-        takes=(t.VERDICT, t.WORLD_STATE, t.RESOURCES, t.CONDITION, t.RECALL, t.TEMPERAMENT, t.POSE),
+        takes=(t.VERDICT, t.WORLD_STATE, t.RESOURCES, t.CONDITION, t.RECALL, t.TEMPERAMENT, t.OUTCOME),
         gives=(t.FORECAST,),
         doc="two or three short rollouts of a doubtful or risky call before it begins",
         wakes=(t.VERDICT,),

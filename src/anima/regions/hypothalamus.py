@@ -69,7 +69,7 @@ class Hypothalamus:
         self._now: float | None = None
         self._level: float | None = None
         self._at: tuple[float, float] | None = None
-        self._said: tuple[float, tuple[object, ...]] | None = None
+        self._said: tuple[float, list[object]] | None = None
         self._why = "It has not heard from the battery yet."
 
     # --- the step --------------------------------------------------------------------------------
@@ -232,10 +232,10 @@ class Hypothalamus:
 
     def _tell(self, now: float, said: Resources) -> list[Sent]:
         self._why = said.why
-        meaning = (
+        meaning: list[object] = [
             round(said.battery, 2), round(said.temperature / 5), said.must_dock, round(said.charge_drive, 1),
             said.think_budget_s, said.may_simulate, said.may_explore,
-        )  # fmt: skip
+        ]  # fmt: skip
         if self._said is not None and self._said[1] == meaning and now - self._said[0] < self._tuning.repeat_s:
             return []
         self._said = (now, meaning)
@@ -259,6 +259,7 @@ class Hypothalamus:
             "heat": [self._heat.wheels_c, self._heat.arm_c],
             "wear": asdict(self._wear),
             "drives": drives,
+            "said": self._said,
         }
 
     @classmethod
@@ -270,6 +271,7 @@ class Hypothalamus:
         out._discharge.restore(data["discharge"])
         out._heat.wheels_c, out._heat.arm_c = data["heat"]
         out._wear = Wear(**data["wear"])
+        out._said = None if data["said"] is None else (data["said"][0], data["said"][1])
         worked_at = data["drives"]["worked_at"]
         out._drives = _Drives(**(data["drives"] | {"worked_at": -math.inf if worked_at is None else worked_at}))
         return out

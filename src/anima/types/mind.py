@@ -487,6 +487,7 @@ class GoalTension(Msg):
 class Forecast(Msg):
     """What short rollouts say of a call: mean over them. `advice`: go, refuse, or rather (then `rather` is the call).
 
+    `call` and `rather` as `render` writes them, `id` the call's id; without `rollouts` there was no doubt.
     `success` 0..1, `cost_s` seconds, `energy` share of the battery, `hazard` 0..1.
     """
 
@@ -501,6 +502,7 @@ class Forecast(Msg):
     advice: str
     rather: str
     why: str
+    id: str = ""
 
 
 class Temperament(Msg):

@@ -17,9 +17,9 @@ Celsius = Annotated[float, Field(ge=-40.0, le=150.0)]
 class DischargeTuning(Tuning):
     """How battery use is learned.
 
-    `drive_j_per_m` and `travel_mps`, how fast it gets about, are believed until something is measured. `window_share` up: it waits for a larger drop of the
-    percentage before it learns from it, slower and surer. `gain` up: it believes the newest measurement more. `bound`
-    is how many times more or less than the first belief it may come to believe.
+    `drive_j_per_m` and `travel_mps`, how fast it gets about, are believed until something is measured. `window_share`
+    up: it waits for a larger drop of the percentage before it learns from it, slower and surer. `gain` up: it believes
+    the newest measurement more. `bound` is how many times more or less than the first belief it may come to believe.
     """
 
     drive_j_per_m: Positive

@@ -68,7 +68,8 @@ class StriatumTuning(Tuning):
     """How much what is unfinished bothers the robot (`config/striatum.yaml`).
 
     `rise_s` up: idle, it takes longer to feel the pressure; `fall_s` up: it feels it longer when nothing is left.
-    `discharge` up: progress relieves more, `discharge_done` the same for an objective done. `resume_above` up: it
+    `discharge` up: progress relieves more, `discharge_done` the same for an objective done,
+    `discharge_outcome` for a skill that worked. `resume_above` up: it
     bears more before it takes up again by itself; `initiative_swing` up: temperament shifts that more;
     `strain_swing` up: a strained body does. Parking reasons with one of `waits_for_person` are left to people.
     `repeat_s` up: it repeats what it said less often.
@@ -79,6 +80,7 @@ class StriatumTuning(Tuning):
     fall_s: Positive
     discharge: Share
     discharge_done: Share
+    discharge_outcome: Share
     resume_above: Share
     initiative_swing: Share
     strain_swing: Share
