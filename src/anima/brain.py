@@ -91,7 +91,7 @@ TABLE: tuple[Row, ...] = (
         "thalamus_router", "thalamus", Process.BRAIN, 10, "anima.regions.thalamus:Thalamus",
         takes=(
             t.UTTERANCE, t.OUTCOME, t.VERDICT, t.OPERATOR_VERDICT, t.REFLEX_EVENT, t.STOP_STATE, t.BATTERY,
-            t.WORLD_STATE, t.CONFLICT,
+            t.WORLD_STATE, t.CONFLICT, t.JOINT_STATES,
         ),
         gives=(t.EVENTS,),
         doc="what happened, once: routed, de-duplicated, habituated, rate-limited per source",
@@ -99,7 +99,7 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "amygdala_salience", "amygdala", Process.BRAIN, 10, "anima.regions.amygdala:Amygdala",
-        takes=(t.EVENTS, t.WORLD_STATE, t.BACKLOG, t.RESOURCES, t.TEMPERAMENT),
+        takes=(t.EVENTS, t.WORLD_STATE, t.BACKLOG, t.LEASE, t.OUTCOME, t.RESOURCES, t.TEMPERAMENT),
         gives=(t.SALIENCE,),
         doc="how much an event matters now, and whether it interrupts",
         wakes=(t.EVENTS,),
@@ -111,15 +111,17 @@ TABLE: tuple[Row, ...] = (
         doc="what the body can afford: charge drive, thinking time, range",
     ),
     Row(
-        "acc_conflict", "acc", Process.BRAIN, 2, "anima.regions.acc:ConflictMonitor",
-        takes=(t.OUTCOME, t.BACKLOG, t.WORLD_STATE, t.SKILL_FEEDBACK),
+        "acc_conflict", "acc", Process.BRAIN, 5, "anima.regions.acc:ConflictMonitor",
+        takes=(t.OUTCOME, t.BACKLOG, t.WORLD_STATE, t.SKILL_FEEDBACK, t.LEASE),
         gives=(t.CONFLICT,),
         doc="effort that does not turn into progress",
-        wakes=(t.OUTCOME,),
+        wakes=(t.OUTCOME, t.WORLD_STATE),
     ),
     Row(
         "insula_condition", "insula", Process.BRAIN, 1, "anima.regions.insula:Insula",
-        takes=(t.OUTCOME, t.REFLEX_EVENT, t.CONFLICT, t.BACKLOG, t.RESOURCES),
+        takes=(
+            t.OUTCOME, t.REFLEX_EVENT, t.CONFLICT, t.VERDICT, t.THOUGHT, t.LEASE, t.BACKLOG, t.RESOURCES,
+        ),
         gives=(t.CONDITION,),
         doc="chronic small failures folded into one label and one mode",
         wakes=(t.OUTCOME, t.CONFLICT),
