@@ -127,13 +127,6 @@ TABLE: tuple[Row, ...] = (
         wakes=(t.OUTCOME, t.CONFLICT),
     ),
     Row(
-        "hippocampus_episodes", "hippocampus", Process.BRAIN, 5, "anima.regions.hippocampus:Hippocampus",
-        takes=(t.WORLD_STATE, t.BACKLOG, t.LEASE, t.OUTCOME, t.CONDITION),
-        gives=(t.RECALL, t.EPISODES),
-        doc="what was lived, and what comes to mind by itself before acting",
-        wakes=(t.BACKLOG, t.OUTCOME),
-    ),
-    Row(
         "striatum_tension", "striatum", Process.BRAIN, 1, "anima.regions.striatum:Striatum",
         takes=(t.BACKLOG, t.OUTCOME, t.WORLD_STATE, t.RESOURCES, t.CONDITION, t.TEMPERAMENT, t.UTTERANCE),
         gives=(t.GOAL_TENSION,),
@@ -153,6 +146,12 @@ TABLE: tuple[Row, ...] = (
         doc="slow drift of initiative, persistence and caution",
     ),
     Row(
+        "memory", "", Process.BRAIN, 2, "anima.memory.node:MemoryKeeper",
+        takes=(t.EPISODES, t.TEMPERAMENT, t.BACKLOG),
+        gives=(),
+        doc="writes down what must survive a restart: episodes, objectives, temperament",
+    ),
+    Row(
         "basal_ganglia_gate", "basal_ganglia", Process.BRAIN, 10, "anima.regions.basal_ganglia:BasalGanglia",
         takes=(
             t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.WORLD_STATE, t.UTTERANCE, t.STOP_STATE,
@@ -162,6 +161,13 @@ TABLE: tuple[Row, ...] = (
         gives=(t.BACKLOG, t.LEASE, t.OPERATOR_VERDICT),
         doc="one focus, one lease per body resource, deadlines and retry budgets",
         wakes=(t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.UTTERANCE),
+    ),
+    Row(
+        "hippocampus_episodes", "hippocampus", Process.BRAIN, 5, "anima.regions.hippocampus:Hippocampus",
+        takes=(t.WORLD_STATE, t.BACKLOG, t.LEASE, t.OUTCOME, t.CONDITION, t.REFLEX_EVENT),
+        gives=(t.RECALL, t.EPISODES),
+        doc="what was lived, and what comes to mind by itself before acting",
+        wakes=(t.BACKLOG, t.OUTCOME, t.WORLD_STATE),
     ),
     Row(
         "motor_cortex", "motor_cortex", Process.BRAIN, 20, "anima.regions.motor_cortex:MotorCortex",

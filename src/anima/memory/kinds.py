@@ -1,0 +1,28 @@
+"""The kinds of items that are kept, and what each one's data must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from anima.types.mind import Episode, Objective
+
+EPISODE, OBJECTIVE, TEMPERAMENT = "episode", "objective", "temperament"
+LIVED, RECALLED = "lived", "recalled"
+
+
+class Dispositions(BaseModel):
+    """What is kept of a temperament: where it has drifted to, each 0..1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    initiative: float = Field(ge=0, le=1)
+    persistence: float = Field(ge=0, le=1)
+    caution: float = Field(ge=0, le=1)
+
+
+KINDS: Mapping[str, type[BaseModel]] = MappingProxyType(
+    {EPISODE: Episode, OBJECTIVE: Objective, TEMPERAMENT: Dispositions}
+)
