@@ -10,6 +10,7 @@ from anima import topics as t
 from anima.config import Settings
 from anima.failure import Failure
 from anima.regions.basal_ganglia import BasalGanglia
+from anima.regions.gate.playbooks import Playbooks
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header, Time
@@ -104,10 +105,13 @@ def stop_state(now: float, latched: bool = False, *active: str) -> Sent:
 
 
 class Bench:
-    """Steps a gate ten times a second; keeps the newest backlog, and every lease message."""
+    """Steps a gate ten times a second; keeps the newest backlog, and every lease message.
 
-    def __init__(self, now: float = 100.0) -> None:
-        self.gate = BasalGanglia(SETTINGS)
+    `playbooks` are other ones than the file's.
+    """
+
+    def __init__(self, now: float = 100.0, playbooks: Playbooks | None = None) -> None:
+        self.gate = BasalGanglia(SETTINGS, playbooks)
         self.now = now
         self.inbox = Inbox()
         self.backlog: Backlog | None = None
