@@ -19,6 +19,15 @@ GIVE_UP_WORDS = {
     "not_possible": "I see no way to do it",
 }
 
+UNDERSTOOD_AS = {
+    "do": "a new task",
+    "decline": "declined",
+    "answer": "answered",
+    "reply": "answered",
+    "ask": "asked back",
+    "cancel": "the task before was dropped",
+}
+
 
 def the(name: str) -> str:
     """A name with its article, the person as "you"."""
