@@ -111,13 +111,14 @@ class PureMind:
         trouble: Trouble | None = None,
         model: LanguageModel | None = None,
         tick_s: float = 0.02,
+        pace: float = 1.0,
         build: Callable[[Row, LanguageModel | None], Component] | None = None,
         without: frozenset[str] = frozenset(),
         replace: Mapping[str, Component] | None = None,
     ) -> None:
         """`build` makes the components (a journal's, for instance); `without` leaves regions out, to see what they do."""
         self.settings = settings or Settings(seed=seed)
-        self.flat = SymbolicFlat(self.settings, seed, trouble)
+        self.flat = SymbolicFlat(self.settings, seed, trouble, pace)
         self.model = model or ChoosingModel(random.Random(seed + 1))
         rows = [row for row in ROWS if row.node not in without]
         make = build or self._plain

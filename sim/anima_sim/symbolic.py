@@ -88,8 +88,12 @@ class Trouble:
 class SymbolicFlat:
     """Robot, things and person as names. Methods change the world in the middle of a run."""
 
-    def __init__(self, settings: Settings, seed: int | None = None, trouble: Trouble | None = None) -> None:
-        """`seed` defaults to that of the settings; it says where things lie and which calls fail."""
+    def __init__(
+        self, settings: Settings, seed: int | None = None, trouble: Trouble | None = None, pace: float = 1.0
+    ) -> None:
+        """`seed` defaults to that of the settings; it says where things lie and which calls fail. What is done takes
+        `pace` times as long as it usually would."""
+        self._pace = pace
         self._luck = random.Random(settings.seed if seed is None else seed)
         self._names = known_names(settings)
         self._places = load_places(settings.map_folder)
@@ -183,7 +187,7 @@ class SymbolicFlat:
         self.granted.append(lease)
         held = {part: other.lease.id for other in self.runs.values() for part in other.lease.resources}
         self.overlaps += [f"{lease.id} and {held[part]} hold {part}" for part in lease.resources if part in held]
-        self.runs[lease.id] = _Run(lease, now + self._lasts(lease), now, now)
+        self.runs[lease.id] = _Run(lease, now + self._pace * self._lasts(lease), now, now)
         return [self._feedback(now, self.runs[lease.id])]
 
     def _end_at(self, run: _Run, at: float, reason: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import os
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +78,7 @@ class Settings(Tuning):
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; raises `ConfigError` naming the file and the fault."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = _parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except yaml.YAMLError as error:
@@ -85,7 +87,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(data).__name__}")
-    return data
+    return copy.deepcopy(data)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    """Parsing costs more than all the rest of building a mind, and a process reads the same files many times."""
+    return yaml.safe_load(text)
 
 
 def parse(model: type[Tuning], data: dict[str, Any], source: str) -> Any:
