@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,13 +11,13 @@ from anima.body.places import load_places
 from anima.config import Settings
 from anima.regions.drives.body_use import Discharge, Heat, Wear
 from anima.regions.drives.config import load_battery, load_hypothalamus
+from anima.regions.gate.objectives import CURIOSITY, OPEN
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header
-from anima.types.mind import Objective, Resources
+from anima.types.mind import Resources
 from anima.types.std import BatteryState
 
-OPEN = frozenset({"pending", "focused", "parked"})
 _CHARGING, _FULL = 1, 4  # sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
 _GRASPS = frozenset({"pick"})
 _FASTEST_MPS = 2.0  # a pose that moved faster than this was corrected, not driven
@@ -38,11 +37,10 @@ class _Drives:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked of the robot: a person waits, something is open, something is worked on."""
+    """What is asked of the robot: a person waits, something is open."""
 
-    person: bool = False
-    open: bool = False
-    focus: bool = False
+    person: bool
+    open: bool
 
 
 class Hypothalamus:
@@ -89,9 +87,8 @@ class Hypothalamus:
             self._feel(inbox, battery, dt, docked)
         asked = self._asked(now, inbox)
         stop = inbox.last(t.STOP_STATE)
-        still = stop is not None and (stop.latched or bool(stop.active))
         latched = stop is not None and stop.latched
-        return self._tell(now, self._resources(now, battery.temperature, asked, docked, latched, still))
+        return self._tell(now, self._resources(now, battery.temperature, asked, docked, latched))
 
     def _take_level(self, percentage: float, dt: float) -> bool:
         """Smooth the gauge; whether anything is known of it."""
@@ -134,13 +131,13 @@ class Hypothalamus:
 
     def _asked(self, now: float, inbox: Inbox) -> _Asked:
         backlog = inbox.last(t.BACKLOG)
-        objectives: Sequence[Objective] = () if backlog is None else backlog.objectives
+        # Its own looking around is neither work nor asked for: it must not end itself.
+        objectives = () if backlog is None else [o for o in backlog.objectives if o.source != CURIOSITY]
         asked = _Asked(
             person=any(o.said and o.state in ("pending", "focused") for o in objectives),
             open=any(o.state in OPEN for o in objectives),
-            focus=backlog is not None and bool(backlog.focus),
         )
-        if asked.focus or inbox.new(t.OUTCOME):
+        if any(o.state == "focused" for o in objectives):
             self._drives.worked_at = now
         return asked
 
@@ -158,9 +155,7 @@ class Hypothalamus:
         straight = self._farthest_m if self._at is None else math.dist(self._at, self._dock[:2])
         return straight * self._tuning.detour
 
-    def _resources(
-        self, now: float, measured_c: float, asked: _Asked, docked: bool, latched: bool, still: bool
-    ) -> Resources:
+    def _resources(self, now: float, measured_c: float, asked: _Asked, docked: bool, latched: bool) -> Resources:
         tuning, drives, wear = self._tuning, self._drives, self._wear.level(self._tuning.wear)
         level = self._level or 0.0
         reserve = tuning.reserve_share + wear * tuning.wear.reserve_share
@@ -174,7 +169,7 @@ class Hypothalamus:
         temperature = max(self._heat.wheels_c, self._heat.arm_c, measured_c if math.isfinite(measured_c) else -math.inf)
         drives.hot = temperature > (tuning.heat.warm_c if drives.hot else tuning.heat.hot_c)
         rested = now - drives.worked_at >= tuning.rest_s
-        fit = rested and not still and temperature <= tuning.heat.warm_c
+        fit = rested and not latched and temperature <= tuning.heat.warm_c
         rich = not drives.hungry and level >= tuning.explore_above_share + wear * tuning.wear.reserve_share
         return Resources.model_construct(
             header=Header.at(now),

@@ -12,6 +12,7 @@ from anima import topics as t
 from anima.body.places import load_places
 from anima.config import Settings
 from anima.regions.drives.pressure import load_striatum
+from anima.regions.gate.objectives import CURIOSITY, OPEN
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header
@@ -20,7 +21,6 @@ from anima.world.predicates import ROBOT, Predicate, PredicateError
 from anima.world.progress import progress
 
 NOTHING, RESUME, EXPLORE = "nothing", "resume", "explore"
-_OPEN = frozenset({"pending", "focused", "parked"})
 _UNFIT = frozenset({"WORN", "DEGRADED"})  # condition labels that keep it from exploring
 _BUSY_MODES = frozenset({"RECOVERY", "RUMINATING"})
 _HOUR_S = 3600.0
@@ -112,7 +112,7 @@ class Striatum:
         known: dict[str, _Known] = {}
         for objective in backlog.objectives:
             before = state.known.get(objective.id)
-            if objective.state in _OPEN:
+            if objective.state in OPEN:
                 kept = before or _Known(state=objective.state)
                 kept.parks += objective.state == "parked" and kept.state != "parked"
                 kept.state = objective.state
@@ -120,7 +120,7 @@ class Striatum:
             elif before is not None and objective.state == "done":
                 self._relieve(self._tuning.discharge_done)
             trip = state.trip
-            if trip is not None and not trip.objective and objective.state in _OPEN and _is_trip(objective, trip):
+            if trip is not None and not trip.objective and objective.state in OPEN and _is_trip(objective, trip):
                 trip.objective = objective.id
                 state.trips.append(now)
                 state.tried[trip.surface] = now
@@ -148,11 +148,11 @@ class Striatum:
     # --- pressure --------------------------------------------------------------------------------
 
     def _pressing(self, now: float, backlog: Backlog) -> list[tuple[float, Objective]]:
-        """What presses, most first. What waits for a person is theirs to press."""
+        """What presses, most first. What waits for others is not ours to press."""
         tuning, found = self._tuning.pressure, []
         for objective in backlog.objectives:
             kept = self._state.known.get(objective.id)
-            if kept is None or self._waits_for_person(objective):
+            if kept is None or self._is_left_to_others(objective):
                 continue
             pressure = tuning.of(
                 asked=bool(objective.said), age_s=now - objective.created.seconds, near=kept.best, parks=kept.parks
@@ -160,9 +160,9 @@ class Striatum:
             found.append((pressure, objective))
         return sorted(found, key=lambda pair: (-pair[0], pair[1].order, pair[1].id))
 
-    def _waits_for_person(self, objective: Objective) -> bool:
+    def _is_left_to_others(self, objective: Objective) -> bool:
         reason = objective.reason
-        return objective.state == "parked" and any(words in reason for words in self._tuning.waits_for_person)
+        return objective.state == "parked" and any(words in reason for words in self._tuning.left_to_others)
 
     def _swell(self, dt: float, pressing: Sequence[tuple[float, Objective]]) -> None:
         """Tension rises to the pressure while idle, holds while work goes on, and falls when nothing is left."""
@@ -200,7 +200,7 @@ class Striatum:
         if pressing:
             return self._resumption(now, pressing, initiative, condition)
         if state.known:
-            return self._said(now, NOTHING, "what is open waits for a person")
+            return self._said(now, NOTHING, "what is open waits for others")
         reason = self._no_trip(now, initiative, resources, condition, world)
         if reason:
             if state.trip is not None and not state.trip.objective:
@@ -324,4 +324,4 @@ class Striatum:
 
 def _is_trip(objective: Objective, trip: _Trip) -> bool:
     """Whether the objective is the trip that was wished for: a person's own order of the same is not."""
-    return not objective.said and objective.condition == trip.condition
+    return objective.source == CURIOSITY and objective.condition == trip.condition

@@ -71,8 +71,9 @@ class StriatumTuning(Tuning):
     `discharge` up: progress relieves more, `discharge_done` the same for an objective done,
     `discharge_outcome` for a skill that worked. `resume_above` up: it
     bears more before it takes up again by itself; `initiative_swing` up: temperament shifts that more;
-    `strain_swing` up: a strained body does. Parking reasons with one of `waits_for_person` are left to people.
-    `repeat_s` up: it repeats what it said less often.
+    `strain_swing` up: a strained body does. What is parked for a reason with one of `left_to_others` in it waits for a
+    person, for the battery or for the gate itself, and does not press. `repeat_s` up: it repeats what it said less
+    often.
     """
 
     pressure: PressureTuning
@@ -84,7 +85,7 @@ class StriatumTuning(Tuning):
     resume_above: Share
     initiative_swing: Share
     strain_swing: Share
-    waits_for_person: tuple[str, ...]
+    left_to_others: tuple[str, ...]
     arousal: ArousalTuning
     explore: ExploreTuning
     repeat_s: Positive
