@@ -104,7 +104,7 @@ def recall(now: float, objective: str, avoid: list[str], prefer: list[str], *epi
     lived = [
         Episode(
             id=str(k), at=Time.at(0.0), situation="", objective=objective, call=call, success=success, failure=0,
-            detail="", fix="",
+            detail="", fix="", count=1, origin="lived",
         )
         for k, (call, success) in enumerate(episodes)
     ]  # fmt: skip

@@ -27,6 +27,7 @@ DOCK = "dock()"
 _DOUBTFUL_MODES = frozenset({"CAUTIOUS", "RECOVERY", "RUMINATING"})
 _DOUBTFUL_LABELS = frozenset({"WORN", "DEGRADED"})
 _FORESEEN_KEPT = 32
+_COUNTED = 3  # an episode that was lived more often than this weighs no more: the world changes
 
 
 @dataclass(frozen=True)
@@ -151,8 +152,12 @@ class Prospection:
     @staticmethod
     def _remembered(text: str, recall: Recall) -> float:
         """Failures of the same call among the episodes that came to mind, less its successes, by their similarity."""
-        pairs = zip(recall.episodes, recall.similarity, strict=False)
-        return sum(float(s) * (-1.0 if e.success else 1.0) for e, s in pairs if _plain(e.call) == text)
+        total = 0.0
+        for episode, similarity in zip(recall.episodes, recall.similarity, strict=False):
+            if _plain(episode.call) == text:
+                lived = float(similarity) * min(episode.count, _COUNTED)
+                total += -lived if episode.success else lived
+        return total
 
     # --- rollouts --------------------------------------------------------------------------------
 
