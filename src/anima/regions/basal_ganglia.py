@@ -24,13 +24,14 @@ from typing import Any
 from anima import topics as t
 from anima.config import Settings
 from anima.failure import Failure
+from anima.memory.opening import restored_objectives
 from anima.regions.gate.attention import Attention
 from anima.regions.gate.by_hand import ByHand
 from anima.regions.gate.floor import OPERATOR, PLANNER, Floor
 from anima.regions.gate.hearing import Hearing
 from anima.regions.gate.initiative import Initiative
 from anima.regions.gate.leases import Held, Leases
-from anima.regions.gate.objectives import SURVIVAL, short, tells_of
+from anima.regions.gate.objectives import CURIOSITY, SURVIVAL, short, tells_of
 from anima.regions.gate.playbooks import Playbooks, load_playbooks
 from anima.regions.gate.recovery import Recovery
 from anima.regions.gate.state import State
@@ -53,6 +54,7 @@ class BasalGanglia:
     def __init__(self, settings: Settings, playbooks: Playbooks | None = None) -> None:
         """Raises `ConfigError` when `config/gate.yaml`, `config/playbooks.yaml` or the map's names can't be used.
 
+        What was open when the robot was switched off is parked until a person, or its own tension, takes it up again.
         `playbooks` replaces those of the file; without any, a failure is the planner's alone to mend.
         """
         self._floor = Floor(settings)
@@ -62,6 +64,9 @@ class BasalGanglia:
         self._attention = Attention(self._floor)
         self._survival = Survival(self._floor, self._recovery)
         self._initiative = Initiative(self._floor)
+        for objective in restored_objectives(settings):
+            if objective.source not in (SURVIVAL, CURIOSITY):
+                self._floor.backlog.add([objective], self._floor.tuning)
 
     # --- the step --------------------------------------------------------------------------------
 
@@ -221,6 +226,8 @@ class BasalGanglia:
         if outcome.success:
             if item is not None and held.call.skill not in ("wait", "stop"):
                 item.succeeded(short(held.call), floor.tuning)
+                if held.call.source == PLANNER:
+                    item.mended()
             if held.call.skill == "say":
                 self._was_told(held.call, outcome.header.stamp.seconds)
             return
@@ -284,8 +291,7 @@ class BasalGanglia:
             reason = "it was so already" if focus.calls == 0 else "the sensors say so"
             if focus.predicate.is_event:
                 reason = "the person was told"
-            reason += f", {focus.recovery}" if focus.recovery else ""
-            backlog.end(focus, "done", reason, floor.tuning)
+            floor.end(focus, "done", reason)
             focus = backlog.choose()
 
     # --- what begins -----------------------------------------------------------------------------

@@ -252,7 +252,8 @@ class Backlog(Msg):
 class SkillCall(Msg):
     """A proposed or accepted call of a skill; `arguments` is a JSON object of the skill's parameters.
 
-    `source`: planner, operator, reflex, or the gate itself: playbook, hypothalamus. `because` holds ids of what it was decided from.
+    `source`: planner, operator, reflex, or the gate itself: playbook, hypothalamus. `because` holds ids of what it was
+    decided from.
     """
 
     ros: ClassVar[str] = "anima_msgs/msg/SkillCall"

@@ -90,8 +90,8 @@ class Floor:
 
     def end(self, item: Item, state: str, reason: str) -> None:
         """End an objective; the reason names what was tried after failures."""
-        tried = f"; recoveries tried: {', '.join(item.recoveries)}" if item.recoveries and state == "failed" else ""
-        self.backlog.end(item, state, reason + tried, self.tuning)
+        tried = ", ".join(item.recoveries) if state in ("done", "failed") else ""
+        self.backlog.end(item, state, f"{reason}; {tried}" if tried else reason, self.tuning)
 
     def set_aside(self, now: float, item: Item, reason: str) -> None:
         """Let an objective rest for a while, so that others have their turn; after too many rests it has failed."""

@@ -10,7 +10,7 @@ from anima.types.mind import GoalTension, Objective
 from anima.world.predicates import Predicate, PredicateError
 
 HOUR_S = 3600.0
-_RESUMABLE = ("rest", "question", "restart")
+_RESUMABLE = ("rest", "restart")
 
 
 class Initiative:
@@ -27,18 +27,13 @@ class Initiative:
         if any(item.state == "pending" for item in floor.backlog.open) or floor.is_hearing:
             return
         if tension.wants == "resume":
-            self._resume(now, floor.backlog.find(tension.objective), tension)
+            self._resume(floor.backlog.find(tension.objective), tension)
         elif tension.wants == "explore":
             self._explore(now, tension)
 
-    def _resume(self, now: float, item: Item | None, tension: GoalTension) -> None:
+    def _resume(self, item: Item | None, tension: GoalTension) -> None:
         if item is None or item.parked_by not in _RESUMABLE:
             return
-        if item.parked_by == "question":
-            item.rests += 1
-            if item.rests > self._floor.tuning.rests:
-                return
-            item.frustration *= self._floor.tuning.rest_relief
         item.wake()
         item.remember(f"taken up again: {tension.why or 'it is unfinished'}", self._floor.tuning.failures_told)
 

@@ -53,8 +53,8 @@ class Item(BaseModel):
     `energy`: the share of the battery that a forecast says the next call takes; `battery` how full
     the battery was when it last waited for it.
 
-    `recovery` names the last recovery, `recoveries` all kinds of them; `recovering` is the failure that it is for,
-    `steps` how many steps of each failure's playbook were taken, `next_call` the call that it wants now.
+    `recovery` names the last recovery (``after slip: rescan``), `recoveries` all of them; `recovering` is the failure
+    that it is for, `steps` how many steps of each failure's playbook were taken, `next_call` the call that it wants now.
     """
 
     objective: Objective
@@ -184,6 +184,12 @@ class Item(BaseModel):
         for other in self.avoided_by_playbook:
             self.avoid.pop(other, None)
         self.avoided_by_playbook = []
+
+    def mended(self) -> None:
+        """A call worked after a recovery, which is over."""
+        if self.recovery:
+            self.recovery, self.recovering, self.next_call = "", 0, ""
+            self.become(self.state, "")
 
 
 def times(count: int) -> str:

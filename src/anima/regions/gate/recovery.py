@@ -59,8 +59,8 @@ class Recovery:
         item.recovery = f"after {failure.word}: {step.do}"
         if step.do != "retry":
             item.remember(item.recovery + (f", {call}" if call else ""), tuning.failures_told)
-            if step.do not in item.recoveries:
-                item.recoveries = [*item.recoveries, step.do]
+            if item.recovery not in item.recoveries:
+                item.recoveries = [*item.recoveries, item.recovery]
         item.become(item.state, item.recovery)
         what = f"{held.text} ended with {failure.word}"
         if step.do == "change_method":

@@ -65,6 +65,7 @@ class Survival:
             return
         for item in floor.backlog.wake("survival"):
             item.insisted = own is not None  # the dock is out of reach, so the errand is tried
+            item.energy = None
 
     def make_way(self, orders: list[Item]) -> None:
         """A person's new orders: before the charging, unless the robot would not live to come back from them."""
@@ -107,10 +108,9 @@ class Survival:
     def _is_too_far(self, resources: Resources, world: WorldState) -> bool:
         """Whether the next errand takes more than the battery has, and nothing is under way for it now."""
         floor, tuning = self._floor, self._floor.tuning
-        if resources.charge_drive < tuning.charge_drive_postpones:
-            return False
+        hungry = resources.charge_drive >= tuning.charge_drive_postpones
         if not floor.backlog.open:
-            return not world.docked  # nothing else is to be done, so it charges before it must
+            return hungry and not world.docked  # nothing else is to be done, so it charges before it must
         item = floor.backlog.focus or next((item for item in floor.backlog.open if item.state == "pending"), None)
         if item is None or item.insisted or item.source == CURIOSITY or floor.state.leases.of_objective(item.id):
             return False
@@ -118,7 +118,7 @@ class Survival:
             return False
         if item.energy is not None and item.energy > resources.battery - resources.reserve:
             return True
-        return way_m(item.predicate, world, floor.places, tuning.detour, tuning.search_m) > resources.range_m
+        return hungry and way_m(item.predicate, world, floor.places, tuning.detour, tuning.search_m) > resources.range_m
 
     def begin(self, now: float) -> list[Sent]:
         """The gate itself drives to the dock and waits there: no model has to want it."""

@@ -10,6 +10,7 @@ from anima.topics import Sent
 from anima.types.mind import Conflict, Forecast, SkillCall
 
 _FORECASTS_KEPT = 20
+_DOCK = "dock()"
 _UNDOUBTED = frozenset({"wait", "stop", "say"})
 
 
@@ -57,15 +58,15 @@ class Tactics:
         if call is None or call.id != forecast.id or call.source == OPERATOR:
             return []
         item = self._floor.backlog.find(call.objective)
-        if item is not None and item.source != SURVIVAL:
-            item.energy = forecast.energy
-        if held is None or item is None or item.source == SURVIVAL or forecast.advice == "go":
+        if item is None or item.source == SURVIVAL or not forecast.rollouts:
             return []
-        fresh = now - held.lease.header.stamp.seconds <= self._floor.tuning.look_s
-        if not fresh or held.revoked:
+        item.energy = 1.0 if forecast.rather == _DOCK else forecast.energy
+        against = _against(item, forecast)
+        fresh = held is not None and now - held.lease.header.stamp.seconds <= self._floor.tuning.look_s
+        if held is None or held.revoked or not fresh or not against:
             return []
-        self._deny(now, item, call, _against(forecast))
-        return self._floor.revoke(now, [held], _against(forecast))
+        self._deny(now, item, call, against)
+        return self._floor.revoke(now, [held], against)
 
     def waits_for_forecast(self, now: float) -> bool:
         """Whether the deferred call's forecast may still come."""
@@ -97,7 +98,7 @@ class Tactics:
         forecast = state.forecasts.get(call.id)
         against = item.forbidden(now, short(call))
         if not against and forecast is not None and item.source != SURVIVAL:
-            against = _against(forecast)
+            against = _against(item, forecast)
         if against:
             self._deny(now, item, call, against)
         return not against
@@ -112,7 +113,10 @@ class Tactics:
         self._floor.charge(now, item, None, reason)
 
 
-def _against(forecast: Forecast) -> str:
+def _against(item: Item, forecast: Forecast) -> str:
+    """What a forecast says against a call, or empty. Who insists is not sent to the dock by a forecast."""
+    if item.insisted and forecast.rather == _DOCK:
+        return ""
     if forecast.advice == "refuse":
         return f"foreseen to fail: {forecast.why}"
     if forecast.advice == "rather" and forecast.rather:
