@@ -50,9 +50,9 @@ def pose(now: float, at: tuple[float, float]) -> Sent:
 
 def joints(now: float, **effort: float) -> Sent:
     """What the motors push with, newton metres."""
-    efforts = np.array(list(effort.values()))
+    efforts, still = np.array(list(effort.values())), np.zeros(len(effort))
     return t.JOINT_STATES.of(
-        JointState(header=Header.at(now), name=list(effort), position=0 * efforts, velocity=0 * efforts, effort=efforts)
+        JointState(header=Header.at(now), name=list(effort), position=still, velocity=still, effort=efforts)
     )
 
 

@@ -114,9 +114,8 @@ def _tour(here: Point2, thing: str, world: WorldState, ways: Ways) -> tuple[Leg,
         else:
             name = min(left, key=lambda surface: (ways.distance_m(at, surface), surface))
         left.remove(name)
-        leg = ways.to_place(here, name)
-        if legs:  # between two surfaces the straight line will do: a search per stop would cost more than it tells
-            leg = Leg(ways.straight_m(at, leg.end), leg.end, leg.home_m, leg.way)
+        # Between two surfaces the straight line will do: a search per stop would cost more than it tells.
+        leg = ways.straight_to(at, name) if legs else ways.to_place(here, name)
         legs.append(leg)
         at = leg.end
     return tuple(legs)

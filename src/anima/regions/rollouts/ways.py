@@ -68,16 +68,27 @@ class Ways:
 
     def to_place(self, start: Point2, place: str) -> Leg:
         """The shortest drive to where the robot is at `place`. Raises `UnknownPlace`."""
+        named = self._named(place)
+        lengths = self._from(start)
+        if not any(map(math.isfinite, lengths)):  # the start itself is off the map's free floor
+            return self.straight_to(start, place)
+        best = min(named, key=lambda k: (lengths[k], k))
+        return self._leg(start, best, place, lengths[best])
+
+    def straight_to(self, start: Point2, place: str) -> Leg:
+        """The same without a search: the straight line and the detour factor. Raises `UnknownPlace`."""
+        metres = {k: self.straight_m(start, (self._poses[k][1].x, self._poses[k][1].y)) for k in self._named(place)}
+        best = min(metres, key=lambda k: (metres[k], k))
+        return self._leg(start, best, place, metres[best])
+
+    def _named(self, place: str) -> list[int]:
         named = [k for k, (name, _) in enumerate(self._poses) if name == place]
         if not named:
             raise UnknownPlace(f"no place {place!r}; there are {', '.join(self._places.names)}")
-        lengths = self._from(start)
-        best = min(named, key=lambda k: (lengths[k], k))
-        pose, home_m = self._poses[best][1], self._home[best]
-        end = (pose.x, pose.y)
-        metres = lengths[best]
-        if not any(map(math.isfinite, lengths)):  # the start itself is off the map's free floor
-            metres = self.straight_m(start, end)
+        return named
+
+    def _leg(self, start: Point2, pose: int, place: str, metres: float) -> Leg:
+        end, home_m = (self._poses[pose][1].x, self._poses[pose][1].y), self._home[pose]
         if not math.isfinite(home_m):
             home_m = self.straight_m(end, (self.dock.x, self.dock.y))
         return Leg(metres, end, home_m, self._way(start, end, place))
