@@ -14,9 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from anima import brain
+from anima import topics as t
 from anima.console.folders import state_folder
 from anima.install.commands import doctor, models_app
 from anima.runtime.supervisor import Death, Supervisor, commands
+from anima.types.mind import ContextPacket
 
 app = typer.Typer(
     name="anima",
@@ -238,6 +240,52 @@ def show_brain(
             takes, gives = (", ".join(topic.name for topic in side) for side in (row.takes, row.gives))
             table.add_row("", "", "", "", f"[dim]takes {takes}\ngives {gives}[/dim]", end_section=True)
     console.print(table)
+
+
+@app.command()
+def why(
+    call: Annotated[str, typer.Argument(help="The id of a call, as the trace and the record show it.")],
+    file: Annotated[Path | None, typer.Option("--file", help="A recording; the newest one without it.")] = None,
+) -> None:
+    """Explain one decision from the record: what was said, seen, thought, allowed and done, in a screenful."""
+    from anima.audit.command import explain
+
+    raise typer.Exit(explain(call, file, console))
+
+
+@app.command()
+def replay(
+    file: Annotated[Path | None, typer.Argument(help="A recording, folder or .mcap; the newest one without it.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a number, e.g. gate.retries_per_signature=1.")
+    ] = None,
+) -> None:
+    """Decide everything in a recording again and compare. Exit codes: 0 identical, 1 diverged, 2 not possible."""
+    from anima.audit.command import replay as run_replay
+
+    raise typer.Exit(run_replay(file, change or [], console))
+
+
+@app.command("context")
+def show_context(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs: sections, tokens, cuts, text.")] = False,
+) -> None:
+    """Print what the planner's model saw at its last decision: each section, its tokens, and what was cut."""
+    from anima.console import context
+    from anima_nodes.client import Client, NotReady
+
+    try:
+        with Client([t.CONTEXT]) as client:
+            client.wait_ready(10.0)
+            seen = client.receive(2.0)
+    except NotReady as error:
+        raise _fail(str(error)) from None
+    if seen is None or not isinstance(seen.value, ContextPacket):
+        raise _fail('the planner has decided nothing yet; give it an order first: anima say "…"')
+    if as_json:
+        print(context.as_json(seen.value))
+    else:
+        context.show(seen.value, console)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -13,6 +13,7 @@ from anima.brain import TABLE, Row
 from anima.config import Settings
 from anima.planner.llm.base import Completion, Request
 from anima.runtime.component import Component, Inbox
+from anima.skills.registry import render
 from anima.topics import Sent
 from anima.types.base import Msg
 
@@ -248,8 +249,20 @@ class Replay:
 
 
 def _told(values: Sequence[tuple[str, dict[str, Any]]]) -> str:
-    return ", ".join(f"{name} {_brief(_without_header(data))}" for name, data in values) or "nothing"
+    return ", ".join(f"{name}{_gist(data)}" for name, data in values) or "nothing"
 
 
-def _without_header(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if key != "header"}
+def _gist(data: Mapping[str, Any]) -> str:
+    """What a value says, in a few words."""
+    call = data.get("call")
+    if isinstance(call, dict):
+        taken = " taken back" if data.get("granted") is False else ""
+        return f" {render(call['skill'], call['arguments'])}{taken}"
+    objectives = data.get("objectives")
+    if objectives:
+        return f" {_states(objectives)}"
+    return f" {_brief(data['text'])}" if data.get("text") else ""
+
+
+def _states(objectives: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{one['condition']} {one['state']}" for one in objectives)

@@ -69,6 +69,7 @@ class LocalGraph:
         ]
         if unknown := set(given) - {seat.row.node for seat in self._seats}:
             raise ValueError(f"replace names no row: {', '.join(sorted(unknown))}")
+        self._processes = sorted({seat.row.process.value for seat in self._seats})
         self._takers: dict[str, list[_Seat]] = {}
         self._wakes: dict[str, list[_Seat]] = {}
         for seat in self._seats:
@@ -155,6 +156,6 @@ class LocalGraph:
         return cast("Sequence[M]", self._sent.get(topic.name, ()))
 
     def _beat(self, now: float) -> None:
-        for process in sorted({seat.row.process.value for seat in self._seats}):
-            beat = Heartbeat(header=Header.at(now), process=process, detail="")
-            self.send(HEARTBEATS[process].of(beat))
+        header = Header.at(now)
+        for process in self._processes:
+            self.send(HEARTBEATS[process].of(Heartbeat.model_construct(header=header, process=process, detail="")))
