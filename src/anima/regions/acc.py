@@ -140,11 +140,11 @@ class ConflictMonitor:
         call, objective = outcome.call, outcome.call.objective
         if outcome.failure == Failure.INTERRUPTED:
             return None
-        before = run.ground if run is not None else None
+        before = self._ground if run is None else run.ground
         failure = 0 if outcome.success else outcome.failure or int(Failure.UNKNOWN)
         text = render(call.skill, call.arguments)
         ended = Ended(
-            call=text, id=call.id, failure=failure, changed=before is None or before != self._ground,
+            call=text, id=call.id, failure=failure, ground=before, changed=run is None or before != self._ground,
             objective=objective,
         )  # fmt: skip
         self._trail = [*self._trail, ended][-_TRAIL_KEPT:]

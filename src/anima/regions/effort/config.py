@@ -11,11 +11,12 @@ class ConflictTuning(Tuning):
     """How soon effort without progress is noticed (`config/acc.yaml`).
 
     `stall_after_s` up: a running skill may stand still for longer. `min_gain` up: it must gain more to count as
-    getting on. `same_failures` up: the same call may fail in the same way more often. `same_successes` up: the same
-    call may succeed without changing anything more often, `same_waits` the same for waiting. `calls_without_progress`
-    up: more calls may leave the condition as far away as it was. `longest_cycle` up: longer rounds of tactics are
-    recognized. `escalate_from`, `ask_from` up: more conflicts over one objective before it is set aside, or a person
-    is asked. `look_s` up: it waits longer for the world to be looked at before it judges a success.
+    getting on. `same_failures` up: the same call may fail in the same world in the same way more often.
+    `same_successes` up: the same call may succeed without changing anything more often, `same_waits` the same for
+    waiting. `calls_without_progress` up: more calls may leave the condition as far away as it was. `longest_cycle` up:
+    longer rounds of tactics are recognized. `escalate_from`, `ask_from` up: more conflicts over one objective before
+    it is set aside, or a person is asked. `look_s` up: it waits longer for the world to be looked at before it judges
+    a success.
     """
 
     stall_after_s: float = Field(gt=0, le=600)

@@ -12,14 +12,18 @@ from anima.regions.effort.config import ConflictTuning
 
 REPEATED, OSCILLATION, NO_PROGRESS = "repeated_failure", "oscillation", "no_progress"
 _CALLS_KEPT = 50
+# What may pass by itself: waiting and trying again is a tactic then, for once more.
+_MAY_PASS = frozenset({Failure.PATH_BLOCKED, Failure.STALLED, Failure.TIMEOUT, Failure.RESOURCE_DENIED})
 
 
 class Ended(BaseModel):
-    """A call that has ended: its text and id, how (0 for success), and whether the world was different after."""
+    """A call that has ended: its text and id, how (0 for success), the world that it began in, and whether that was
+    different after."""
 
     call: str
     id: str
     failure: int
+    ground: str
     changed: bool
     objective: str
 
@@ -61,11 +65,14 @@ class Effort(BaseModel):
         return self._same_failure(ended, tuning) or self._same_success(ended, tuning) or self._nothing_gained(tuning)
 
     def _same_failure(self, last: Ended, tuning: ConflictTuning) -> Finding | None:
-        same = [one for one in self.ended if (one.call, one.failure) == (last.call, last.failure)]
+        """The same deed in the same world came to the same end."""
+        sign = (last.call, last.failure, last.ground)
+        same = [one for one in self.ended if (one.call, one.failure, one.ground) == sign]
         if not last.failure or len(same) < tuning.same_failures:
             return None
+        passing = last.failure in _MAY_PASS and len(same) == tuning.same_failures
         why = f"{last.call} failed {len(same)} times with {_word(last.failure)}"
-        return Finding(REPEATED, (last.call,), why, _ids(same))
+        return Finding(REPEATED, () if passing else (last.call,), why, _ids(same))
 
     def _same_success(self, last: Ended, tuning: ConflictTuning) -> Finding | None:
         same = [one for one in self.ended if one.call == last.call and not one.failure and not one.changed]

@@ -65,8 +65,8 @@ class Traffic:
         key = f"{fact.kind}/{fact.subject}"
         trace = self._traces.get(key)
         if trace is None:
+            self._forget()
             trace = self._traces[key] = _Trace(fact)
-            self._forget(now)
         elif now - trace.seen_at >= habits.forget_after_s or _gist(fact.text) != _gist(trace.fact.text):
             trace.used_to, trace.passed_at = 0, -math.inf
         trace.seen_at = now
@@ -77,10 +77,13 @@ class Traffic:
 
     def due(self, now: float) -> list[Event]:
         """What was held back and may be told now though nothing new came."""
-        if not self._waiting:
-            return []
-        passed = (self._pass(now, key, self._traces[key]) for key in list(self._waiting))
-        return [event for event in passed if event is not None]
+        events = []
+        for key in list(self._waiting):
+            trace = self._traces[key]
+            if self._has_token(now, trace.fact.source):
+                event = self._pass(now, key, trace)
+                events += [] if event is None else [event]
+        return events
 
     def clock_set_back(self, now: float) -> None:
         """Carry what is remembered over to the new time."""
@@ -92,20 +95,21 @@ class Traffic:
     def _pass(self, now: float, key: str, trace: _Trace) -> Event | None:
         habits = self._tuning.habituation
         pause_s = min(habits.longest_s, habits.window_s * habits.growth ** min(trace.used_to, 64))
-        if now - trace.passed_at < pause_s or not self._take_token(now, trace.fact.source):
+        if now - trace.passed_at < pause_s or not self._has_token(now, trace.fact.source):
             return None
+        self._buckets[trace.fact.source] = (self._buckets[trace.fact.source][0] - 1.0, now)
         trace.used_to = trace.used_to + 1 if trace.passed_at > -math.inf else 0
         repeats, trace.held, trace.passed_at = trace.held - 1, 0, now
         del self._waiting[key]
         return self._event(now, trace.fact, repeats)
 
-    def _take_token(self, now: float, source: str) -> bool:
-        rate = self._tuning.rates.get(source, self._tuning.default_rate)
-        tokens, at = self._buckets.get(source, (float(rate.burst), now))
-        tokens = min(float(rate.burst), tokens + (now - at) * rate.per_s)
-        granted = tokens >= 1.0
-        self._buckets[source] = (tokens - granted, now)
-        return granted
+    def _has_token(self, now: float, source: str) -> bool:
+        tokens, at = self._buckets.get(source, (math.inf, now))
+        if at < now or tokens == math.inf:
+            rate = self._tuning.rates.get(source, self._tuning.default_rate)
+            tokens = min(float(rate.burst), tokens + (now - at) * rate.per_s)
+            self._buckets[source] = (tokens, now)
+        return tokens >= 1.0
 
     def _event(self, now: float, fact: Fact, repeats: int) -> Event:
         self._step = (now, self._step[1] + 1 if self._step[0] == now else 0)
@@ -114,15 +118,14 @@ class Traffic:
             subject=fact.subject, text=fact.text, repeats=repeats, because=list(fact.because),
         )  # fmt: skip
 
-    def _forget(self, now: float) -> None:
-        """Keep the memory small: what is quiet goes first, then what is quiet longest; never what is held back."""
-        over = len(self._traces) - self._tuning.traces_kept
-        if over <= 0:
+    def _forget(self) -> None:
+        """Keep the memory small: what has been quiet longest goes first; never what is held back."""
+        over = len(self._traces) - len(self._waiting) - self._tuning.traces_kept
+        if over < 0:
             return
         told = sorted((trace.seen_at, key) for key, trace in self._traces.items() if not trace.held)
-        for at, (_, key) in enumerate(told):
-            if at < over + self._tuning.traces_kept // 8 and self._traces[key].seen_at < now:
-                del self._traces[key]
+        for _, key in told[: 1 + over + self._tuning.traces_kept // 8]:
+            del self._traces[key]
 
     def dump(self) -> dict[str, Any]:
         """The state, as JSON."""
