@@ -147,7 +147,7 @@ class BasalGanglia:
             state.hushed = False
             for item in floor.backlog.wake("stop", "question", "restart"):
                 item.frustration *= floor.tuning.rest_relief
-                item.steps, item.avoid, item.avoided_by_playbook = {}, {}, []
+                item.steps, item.avoid = {}, {}
         return []
 
     def _end_everything(self, now: float, reason: str) -> list[Sent]:

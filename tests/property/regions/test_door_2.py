@@ -261,3 +261,23 @@ def test_a_gate_that_is_dumped_and_loaded_in_the_middle_says_the_same(
         assert [(s.topic.name, s.value.model_dump_json()) for s in ours] == [
             (s.topic.name, s.value.model_dump_json()) for s in theirs
         ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(stories)
+def test_after_every_story_a_new_order_can_begin(story: list[tuple[float, list[Event]]]) -> None:
+    watch = Watch()
+    for gap, events in story:
+        watch.play(gap, events)
+    calm = [resources(watch.now), condition(watch.now, 1.0), stop_state(watch.now), world(watch.now)]
+    order = objectives(watch.now, objective("new", "at(robot, office)", source="u-new", created=watch.now + 1))
+    for sent in ([*calm, said(watch.now, "stop", id="u-stop")], [said(watch.now, "to the office", id="u-new"), order]):
+        watch.must_dock = watch.latched = watch.hushed = False
+        for item in sent:
+            watch.inbox.deliver(item)
+        watch.play(1.0, [])
+    for i in range(30):
+        if any(lease.call.objective == "new" for lease in watch.running.values()):
+            return
+        watch.play(0.5, [("world", {}), ("accepted", call(f"new-{i}", "go_to", objective="new", place="office"))])
+    raise AssertionError(f"the new order never began: {watch.gate.why()}")

@@ -124,8 +124,7 @@ def drive(stepper: Stepper, seconds: int, mps: float, share: float, per_s: float
     """The robot drives to and fro, and the gauge falls as told."""
     for k in range(seconds):
         share -= per_s + mps * per_m
-        x = 5.0 + mps * (k if k % 20 < 10 else 0)
-        at = (5.0 + mps * (k % 20 if k % 20 < 10 else 20 - k % 20), 1.7) if mps else (x, 1.7)
+        at = (5.0 + mps * (k % 20 if k % 20 < 10 else 20 - k % 20), 1.7)
         amps = -(per_s + mps * per_m) * 5.0 * 3600.0
         stepper.step(battery(stepper.now, share, current=amps), pose(stepper.now, at))
     return share

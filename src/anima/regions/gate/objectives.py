@@ -74,7 +74,6 @@ class Item(BaseModel):
     told: list[str] = []
     avoid: dict[str, float] = {}
     avoid_why: dict[str, str] = {}
-    avoided_by_playbook: list[str] = []
     worked: list[str] = []
     energy: float | None = None
     battery: float = 0.0
@@ -163,13 +162,11 @@ class Item(BaseModel):
             return None
         return Spent(f"{self.refusals} proposals in a row were refused, the last: {sentence}", True)
 
-    def forbid(self, call: str, until: float, why: str, *, by_playbook: bool = False) -> None:
-        """Deny a call until a time; what a playbook forbids is allowed again when another call has worked."""
+    def forbid(self, call: str, until: float, why: str) -> None:
+        """Deny a call until a time, or until another call for the objective has worked: the tactic has changed then."""
         call = plain(call)
         self.avoid = {**self.avoid, call: max(until, self.avoid.get(call, until))}
         self.avoid_why = {**self.avoid_why, call: why}
-        rest = [other for other in self.avoided_by_playbook if other != call]
-        self.avoided_by_playbook = [*rest, call] if by_playbook else rest
 
     def forbidden(self, now: float, call: str) -> str:
         """Why a call is denied now, or empty."""
@@ -177,13 +174,11 @@ class Item(BaseModel):
         return self.avoid_why[call] if now < self.avoid.get(call, now) else ""
 
     def succeeded(self, call: str, tuning: GateTuning) -> None:
-        """A call for it worked: what is new relieves, and allows what a playbook forbade."""
+        """A call for it worked: what is new relieves, and what was forbidden is allowed again."""
         if call not in self.worked:
             self.worked = [*self.worked, call][-20:]
             self.frustration *= tuning.progress_relief
-        for other in self.avoided_by_playbook:
-            self.avoid.pop(other, None)
-        self.avoided_by_playbook = []
+        self.avoid = {}
 
     def mended(self) -> None:
         """A call worked after a recovery, which is over."""

@@ -64,7 +64,7 @@ class Recovery:
         item.become(item.state, item.recovery)
         what = f"{held.text} ended with {failure.word}"
         if step.do == "change_method":
-            item.forbid(short(held.call), now + tuning.avoid_s, f"change method: {what}", by_playbook=True)
+            item.forbid(short(held.call), now + tuning.avoid_s, f"change method: {what}")
         elif step.do == "ask":
             floor.ask(now, item, what)
         elif step.do == "abandon":
