@@ -12,6 +12,7 @@ from anima.config import Settings
 from anima.planner.calls import CallError, parse_call
 from anima.planner.lexicon import known_names
 from anima.regions.drives.config import load_battery, load_hypothalamus
+from anima.regions.gate.objectives import plain
 from anima.regions.rollouts.config import load_prospection
 from anima.regions.rollouts.experience import Experience
 from anima.regions.rollouts.imagine import Energy, Plan, Run, imagine, plan_of
@@ -134,7 +135,7 @@ class Prospection:
         """Why the call is imagined before it begins."""
         doubts = []
         condition, recall = scene.condition, scene.recall
-        if recall is not None and (text in map(_plain, recall.avoid) or self._remembered(text, recall) > 0.0):
+        if recall is not None and (text in map(plain, recall.avoid) or self._remembered(text, recall) > 0.0):
             doubts.append("it failed in a situation like this")
         if condition is not None and (condition.mode in _DOUBTFUL_MODES or condition.label in _DOUBTFUL_LABELS):
             doubts.append(f"the robot is {condition.label.lower()}, {condition.mode.lower()}")
@@ -154,7 +155,7 @@ class Prospection:
         """Failures of the same call among the episodes that came to mind, less its successes, by their similarity."""
         total = 0.0
         for episode, similarity in zip(recall.episodes, recall.similarity, strict=False):
-            if _plain(episode.call) == text:
+            if plain(episode.call) == text:
                 lived = float(similarity) * min(episode.count, _COUNTED)
                 total += -lived if episode.success else lived
         return total
@@ -164,7 +165,7 @@ class Prospection:
     def _rolled(self, plan: Plan, text: str, id: str, scene: _Scene, rollouts: int) -> list[Run]:
         rng = Random(f"{self._seed}:{id}:{text}")
         seen = 0.0 if scene.recall is None else self._remembered(text, scene.recall)
-        if scene.recall is not None and not seen and text in map(_plain, scene.recall.avoid):
+        if scene.recall is not None and not seen and text in map(plain, scene.recall.avoid):
             seen = 1.0
         carrying = bool(scene.world.holding)
         return [
@@ -213,7 +214,7 @@ class Prospection:
         """A remembered call that is possible now and likelier to succeed, or empty."""
         assert scene.recall is not None
         best, found = success + self._tuning.rather_better_by, ""
-        for prefer in map(_plain, scene.recall.prefer):
+        for prefer in map(plain, scene.recall.prefer):
             if prefer == text:
                 continue
             try:
@@ -264,9 +265,4 @@ class Prospection:
 
 
 def _short(skill: str, arguments: str) -> str:
-    return _plain(render(skill, arguments))
-
-
-def _plain(call: str) -> str:
-    """The one spelling by which written calls are compared: ``wait(5)``, not ``wait(5.0)``."""
-    return call.replace(".0)", ")")
+    return plain(render(skill, arguments))

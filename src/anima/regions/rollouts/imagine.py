@@ -107,7 +107,8 @@ def plan_of(call: SkillCall, world: WorldState, ways: Ways) -> Plan | None:
 def _tour(here: Point2, thing: str, world: WorldState, ways: Ways) -> tuple[Leg, ...]:
     """Where it was last seen, then the nearest surface that is left, and so on."""
     known = find_object(world, thing)
-    left, legs, at = list(ways.surfaces), [], here
+    left, at = list(ways.surfaces), here
+    legs: list[Leg] = []
     while left:
         if not legs and known is not None and known.place in left:
             name = known.place
