@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,6 +24,12 @@ class Dispositions(BaseModel):
     caution: float = Field(ge=0, le=1)
 
 
+class LivedEpisode(Episode):
+    """An episode as it may be kept: from the robot's own life."""
+
+    origin: Literal["lived"]
+
+
 KINDS: Mapping[str, type[BaseModel]] = MappingProxyType(
-    {EPISODE: Episode, OBJECTIVE: Objective, TEMPERAMENT: Dispositions}
+    {EPISODE: LivedEpisode, OBJECTIVE: Objective, TEMPERAMENT: Dispositions}
 )

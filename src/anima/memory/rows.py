@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -131,6 +131,9 @@ class Item:
 def next_item(change: Change, before: Item | None, data: Mapping[str, JsonValue]) -> Item:
     """The version that follows `before` (None: the first). Raises `BadData` for what JSON can't say."""
     version = 1 if before is None else before.version + 1
+    # As a database gives it back: a float, and no zero with a sign.
+    at = Stamp(float(change.at.utc_s) + 0.0, change.at.clock, float(change.at.clock_s) + 0.0)
+    change = replace(change, at=at)
     digest = digest_of(change, version, data, "" if before is None else before.digest)
     return Item(
         change.kind, change.id, version, data, change.archived, change.at, change.who, change.why, change.because,

@@ -15,11 +15,13 @@ from anima.regions.episodic.situation import Features, Weighing, read
 from anima.types.mind import Episode
 
 _NEARER = 0.05  # so much more alike, and a memory that had faded by repetition comes as fresh
+_RESTED = 0.05
 
 
 class Trace(BaseModel):
-    """An episode and how it stands in memory. `strength` is as of the episode's `at`, `fatigue` as of `recalled_at`;
-    `first_objective` is the objective that it was first lived for, empty for one from an earlier run."""
+    """An episode and how it stands in memory. `strength` is as of the episode's `at`, `fatigue` as of `recalled_at`,
+    `recalled_alike` the nearest situation that it came to mind in lately; `first_objective` is the objective that it
+    was first lived for, empty for one from an earlier run."""
 
     episode: Episode
     strength: float
@@ -117,9 +119,11 @@ class Traces:
     def tire(self, match: Match, now: float) -> None:
         """A trace has come to mind: the next time, unless the situation is nearer to it, it does so less."""
         trace = match.trace
+        fatigue = self._fatigue(trace, now)
         nearer = match.alike > trace.recalled_alike + _NEARER
-        trace.fatigue = min(1.0, (0.0 if nearer else self._fatigue(trace, now)) + self._tuning.fatigue)
-        trace.recalled_at, trace.recalled_alike = now, match.alike
+        nearest = max(match.alike, trace.recalled_alike) if fatigue > _RESTED else match.alike
+        trace.fatigue = min(1.0, (0.0 if nearer else fatigue) + self._tuning.fatigue)
+        trace.recalled_at, trace.recalled_alike = now, nearest
 
     def dump(self) -> list[dict[str, Any]]:
         """Every trace, as JSON."""
