@@ -12,9 +12,9 @@ TRIES = 3  # of one call without success within an objective, then it is no long
 class Bias:
     """Calls in short form, each with the reason in a few words.
 
-    `barred` calls lead nowhere and are not offered for this objective. `avoid` calls are offered last and `prefer`
-    calls first: what came to mind biases the choice, it does not forbid. After `tries` failures in a row a call is no
-    longer offered.
+    `barred` calls lead nowhere and are not offered for this objective. `prefer` calls are offered first, and until one
+    has been done no `avoid` call is offered; with nothing to prefer, `avoid` calls are offered last: what came to mind
+    biases the choice, it does not forbid. After `tries` failures in a row a call is no longer offered.
     """
 
     barred: Mapping[str, str] = field(default_factory=dict)

@@ -110,6 +110,10 @@ def options(
     # What is read first is taken most easily: what worked before, then the next step of the way; last what failed.
     possible.sort(key=lambda call: (call in bias.avoid, call not in bias.prefer, call != way[-1]))
     give_up = _give_up(way, possible, history)
+    better = next((call for call in possible if call in bias.prefer and call not in bias.avoid), "")
+    if better:  # a small model takes what it took before if it may; what worked has its turn first
+        blocked += [Blocked(call, bias.avoid[call], better) for call in possible if call in bias.avoid]
+        possible = [call for call in possible if call not in bias.avoid]
     return Options(tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), give_up, bias)
 
 

@@ -13,7 +13,19 @@ from anima.planner.budgets import Budgets
 from anima.planner.memory import same_form
 from anima.planner.packet import Concern
 from anima.runtime.component import Inbox
-from anima.types.mind import Backlog, Condition, Conflict, Episode, Event, Forecast, Recall, Resources, Salient
+from anima.skills.registry import render
+from anima.types.mind import (
+    Backlog,
+    Condition,
+    Conflict,
+    Episode,
+    Event,
+    Forecast,
+    Outcome,
+    Recall,
+    Resources,
+    Salient,
+)
 
 DELIBERATION = frozenset({"deliberation", "execution"})  # what stops the body makes up the mind anew, too
 HEARD = "utterance"  # has its own turn and its own line
@@ -28,7 +40,10 @@ EPISODES_SHOWN = 2
 
 @dataclass
 class Signals:
-    """The newest of each signal. Events fall out after `concern_life_s`, conflicts with their objective."""
+    """The newest of each signal.
+
+    Events and conflicts fall out after `concern_life_s`; conflicts also once another call has worked.
+    """
 
     budgets: Budgets
     mode: str = ""
@@ -58,6 +73,8 @@ class Signals:
                 self._salient[event.kind, event.subject] = salient
             if salient.urgency >= self.budgets.least_urgency:
                 news.append(event.text)
+        for outcome in inbox.new(t.OUTCOME):
+            self._take_outcome(outcome)
         for conflict in inbox.new(t.CONFLICT):
             self._conflicts.append(conflict)
         for forecast in inbox.new(t.FORECAST):
@@ -77,12 +94,23 @@ class Signals:
             self.disposition = temperament.word
         return tuple(news), anew
 
+    def _take_outcome(self, outcome: Outcome) -> None:
+        """Another call has worked: the tactic has changed, and what led nowhere before may be offered again."""
+        call, objective = same_form(render(outcome.call.skill, outcome.call.arguments)), outcome.call.objective
+        if outcome.success and objective:
+            kept = [c for c in self._conflicts if c.objective != objective or call in map(same_form, c.avoid)]
+            self._conflicts = deque(kept, maxlen=CONFLICTS_KEPT)
+
     def take_backlog(self, backlog: Backlog, running: str) -> bool:
         """Take in what the gate lets not begin and what it does about a failure; whether it denied `running`."""
         before = self._denied
         denied = [line.split(_NOT_BEGUN, 1) for line in backlog.failures if _NOT_BEGUN in line]
         self._denied = {same_form(call): reason for call, reason in denied}
         self._recovery = backlog.recovery
+        rests = {objective.id for objective in backlog.objectives if objective.state == "parked"}
+        if any(conflict.objective in rests for conflict in self._conflicts):  # after its rest every tactic is open again
+            kept = [conflict for conflict in self._conflicts if conflict.objective not in rests]
+            self._conflicts = deque(kept, maxlen=CONFLICTS_KEPT)
         return bool(running) and running in self._denied and running not in before
 
     def think_s(self, limit_s: float) -> float:
@@ -121,6 +149,7 @@ class Signals:
             same_form(call): f"{conflict.kind}: it leads nowhere"
             for conflict in self._conflicts
             if conflict.objective == objective
+            and 0 <= now - conflict.header.stamp.seconds <= self.budgets.concern_life_s
             for call in conflict.avoid
         }
         avoid, prefer = {}, {}

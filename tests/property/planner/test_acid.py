@@ -1,4 +1,4 @@
-"""The acid test: the packet's text alone tells what is known, what is being done, what has just changed, what is in the way.
+"""The acid test: the text alone tells what is known, what is being done, what has just changed, what is in the way.
 
 Nothing in it is false, and whatever of it was left out is on record.
 """
