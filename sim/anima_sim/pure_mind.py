@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,22 +21,9 @@ from anima_sim.symbolic import ROW, SymbolicFlat, Trouble
 PLANNER = "prefrontal_planner"
 # The symbolic flat knows what these would find out from pictures, and does what these would do with motors.
 _BODILY = frozenset({"parietal_affordance", "motor_cortex"})
-def _importable(row: Row) -> bool:
-    try:
-        return importlib.util.find_spec(row.component.partition(":")[0]) is not None
-    except ModuleNotFoundError:
-        return False
-
-
 ROWS: tuple[Row, ...] = (
     ROW,
-    *(
-        row
-        for row in TABLE
-        if row.process in (Process.BRAIN, Process.PLANNER)
-        and row.node not in _BODILY
-        and _importable(row)
-    ),
+    *(row for row in TABLE if row.process in (Process.BRAIN, Process.PLANNER) and row.node not in _BODILY),
 )
 GLUE: tuple[str, ...] = tuple(row.node for row in ROWS if row.process is Process.BRAIN)
 

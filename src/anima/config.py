@@ -40,6 +40,19 @@ class LlmSettings(Tuning):
     decode_budget_s: float = Field(default=30.0, gt=0)
 
 
+class RecordSettings(Tuning):
+    """What is recorded of a run (`anima up --record`), and how much of the disk it may take.
+
+    A file is closed at `file_mib`; the oldest are deleted so that no more than `total_mib` stay of a run. Of each
+    camera one image is kept every `image_every_s` seconds, 0 keeps none: they are most of the bytes.
+    """
+
+    on: bool = False
+    file_mib: int = Field(default=128, ge=1, le=4096)
+    total_mib: int = Field(default=1024, ge=2, le=1048576)
+    image_every_s: float = Field(default=2.0, ge=0, le=3600)
+
+
 class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
@@ -63,6 +76,7 @@ class Settings(Tuning):
     memory_url: str = "none"
     temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
     llm: LlmSettings = LlmSettings()
+    record: RecordSettings = RecordSettings()
 
     @property
     def robot_file(self) -> Path:

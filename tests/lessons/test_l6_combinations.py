@@ -13,6 +13,8 @@ import os
 import pytest
 from support.combinations import EVENTS, Combination
 
+from anima.audit.codec import encode
+
 COMBINATIONS = int(os.environ.get("ANIMA_COMBINATIONS", "1500"))
 BATCH = 50
 
@@ -42,6 +44,6 @@ def test_the_same_seed_gives_the_same_course() -> None:
     first, second = Combination(7), Combination(7)
     first.run()
     second.run()
-    assert [(item.at, item.sent.value) for item in first.mind.graph.log] == [
-        (item.at, item.sent.value) for item in second.mind.graph.log
+    assert [(item.at, encode(item.sent.value)) for item in first.mind.graph.log] == [
+        (item.at, encode(item.sent.value)) for item in second.mind.graph.log
     ]

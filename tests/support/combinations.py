@@ -6,15 +6,14 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from anima_sim.pure_mind import ORDERS, ChoosingModel, PureMind
-from anima_sim.symbolic import MOVING, Trouble
-
 from anima import topics as t
 from anima.config import Settings
 from anima.runtime.local_graph import Logged
 from anima.skills.registry import SKILLS
 from anima.types.mind import Backlog, Lease, Utterance, Verdict
 from anima.world.stop_words import is_stop
+from anima_sim.pure_mind import ORDERS, ChoosingModel, PureMind
+from anima_sim.symbolic import MOVING, Trouble
 
 TICK_S = 0.1
 PACE = 0.25

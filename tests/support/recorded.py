@@ -6,15 +6,14 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from anima_sim.pure_mind import ChoosingModel, PureMind
-from anima_sim.symbolic import Trouble
-
 from anima import topics as t
 from anima.audit.journal import Journal
 from anima.audit.recording import Recording
 from anima.config import Settings
 from anima.types.audit import JournalChunk
 from anima.types.base import Header
+from anima_sim.pure_mind import ChoosingModel, PureMind
+from anima_sim.symbolic import Trouble
 
 FLUSH_EVERY_S = 1.0
 

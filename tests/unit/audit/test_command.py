@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from anima_sim.pure_mind import PureMind
-from anima_sim.symbolic import Trouble
 from rosbags.rosbag2 import Reader
 from support.recorded import record
 from typer.testing import CliRunner
@@ -18,6 +16,8 @@ from anima.audit.timeline import Timeline
 from anima.audit.why import UnknownCall, calls_of, why
 from anima.cli import app
 from anima.config import ConfigError
+from anima_sim.pure_mind import PureMind
+from anima_sim.symbolic import Trouble
 
 runner = CliRunner()
 

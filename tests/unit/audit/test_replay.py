@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from anima_sim.pure_mind import ChoosingModel, PureMind
-from anima_sim.symbolic import Trouble
 
 from anima import topics as t
 from anima.audit.codec import decode, encode
@@ -23,6 +21,8 @@ from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.mind import Speech
 from anima.types.std import LaserScan
+from anima_sim.pure_mind import ChoosingModel, PureMind
+from anima_sim.symbolic import Trouble
 
 Lines = Sequence[dict[str, Any]]
 
