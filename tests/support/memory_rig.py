@@ -1,4 +1,4 @@
-"""A hippocampus on the bench: objectives come into focus, calls get a lease and end, and it is seen what comes to mind."""
+"""A hippocampus on the bench: objectives come into focus, calls begin and end, and it is seen what comes to mind."""
 
 from __future__ import annotations
 

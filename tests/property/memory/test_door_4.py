@@ -96,7 +96,9 @@ def _hide(inner: Any, ways: list[str]) -> Any:
 
 
 @settings(max_examples=60)
-@given(ways=st.lists(st.sampled_from(["", "episode", "data", "recall"]), max_size=4), field=st.sampled_from(["x", "fix"]))
+@given(
+    ways=st.lists(st.sampled_from(["", "episode", "data", "recall"]), max_size=4), field=st.sampled_from(["x", "fix"])
+)
 def test_no_wrapping_hides_that_something_came_out_of_memory(ways: list[str], field: str) -> None:
     data = {field: _hide({"situation": "room=kitchen", "origin": RECALLED}, ways)}
     with Store(IN_MEMORY) as store:

@@ -1,4 +1,4 @@
-"""Whatever a robot lives through: what comes to mind is like the moment, is of its own life, and is the same each time."""
+"""Whatever a robot lives through: what comes to mind is like the moment, and is of its own life."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def wander(life: Life, luck: random.Random, errands: int) -> None:
             room=luck.choice(ROOMS), place=luck.choice(["", *TOPS]), battery=luck.choice([0.1, 0.5, 0.9]),
             holding=luck.choice(["", name]), objects=[thing(name, luck.choice(TOPS))],
         )  # fmt: skip
-        condition = luck.choice([f"holding({name})", f"at({name}, {luck.choice(TOPS)})", f"at(robot, {luck.choice(ROOMS)})"])
+        condition = luck.choice(
+            [f"holding({name})", f"at({name}, {luck.choice(TOPS)})", f"at(robot, {luck.choice(ROOMS)})"]
+        )
         life.focus(f"o{number}", condition)
         for _ in range(luck.randrange(4)):
             failure = luck.choice([Failure.NONE, Failure.GRASP_FAILED, Failure.STALLED, Failure.INTERRUPTED])
@@ -103,8 +105,9 @@ def test_the_index_finds_what_looking_at_every_episode_would_find(seed: int) -> 
     wander(life, luck, 20)
     traces = life.region._traces
     situation = features_of(
-        objective("x", f"holding({luck.choice(THINGS)})"), known(0.0, room=luck.choice(ROOMS)), "", [], [], PLACES, TUNING
-    )
+        objective("x", f"holding({luck.choice(THINGS)})"), known(0.0, room=luck.choice(ROOMS)), "", [], [], PLACES,
+        TUNING,
+    )  # fmt: skip
     found = {match.trace.episode.id for match in traces.reminded(situation, "x", life.now + 1e4)}
     every = {e.id for e in life.episodes if WEIGHING.alike(situation, read(e.situation)) >= TUNING.alike}
     assert found == every

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Collection, Iterable
 
 from anima.body.places import Places, UnknownPlace
@@ -89,21 +88,28 @@ def read(text: str) -> Features:
 
 
 class Weighing:
-    """The weighted Jaccard similarity: the weight of what two situations share, over that of all that either has."""
+    """The weighted Jaccard similarity: the weight of what two situations share, over that of all that either has.
+
+    Weights are whole thousandths, so that sums are the same in whatever order a set gives its features.
+    """
 
     def __init__(self, weights: SituationWeights) -> None:
-        self._of: dict[str, float] = weights.model_dump()
+        self._of_key: dict[str, int] = {key: round(1000 * weight) for key, weight in weights.model_dump().items()}
 
-    def of(self, feature: str) -> float:
+    def of(self, feature: str) -> int:
         """The weight of one feature; 0 for a key that this version of the mind does not know."""
-        return self._of.get(feature.partition("=")[0], 0.0)
+        return self._of_key.get(feature.partition("=")[0], 0)
 
-    def total(self, features: Collection[str]) -> float:
-        """The weight of a situation, whatever order a set gives its features in."""
-        return math.fsum(map(self.of, features))
+    def total(self, features: Collection[str]) -> int:
+        """The weight of a situation."""
+        return sum(map(self.of, features))
 
     def alike(self, one: Features, other: Features) -> float:
         """0..1; 1 for the same situation, 0 for two that share nothing (or weigh nothing)."""
-        shared = self.total(one & other)
-        either = self.total(one | other)
-        return shared / either if either > 0 else 0.0
+        return likeness(self.total(one & other), self.total(one), self.total(other))
+
+
+def likeness(shared: int, one: int, other: int) -> float:
+    """The similarity of two situations by their weights, and by the weight of what they share."""
+    either = one + other - shared
+    return shared / either if either > 0 else 0.0

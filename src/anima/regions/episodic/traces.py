@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 
 from anima.regions.episodic.config import EpisodicTuning
-from anima.regions.episodic.situation import Features, Weighing, read
+from anima.regions.episodic.situation import Features, Weighing, likeness, read
 from anima.types.mind import Episode
 
 _NEARER = 0.05  # so much more alike, and a memory that had faded by repetition comes as fresh
@@ -40,16 +40,24 @@ class Match:
     vote: float
 
 
+@dataclass
+class _Place:
+    """A situation that was lived in: its features, their weight, and the episodes of it, by call."""
+
+    features: Features
+    weight: int
+    calls: dict[str, set[str]] = field(default_factory=dict)
+
+
 class Traces:
-    """All traces by their episodes' ids, with an index from features to traces."""
+    """All traces by their episodes' ids, with an index from features to the situations that were lived in."""
 
     def __init__(self, tuning: EpisodicTuning) -> None:
         self._tuning = tuning
         self._weighing = Weighing(tuning.weights)
         self._traces: dict[str, Trace] = {}
-        self._features: dict[str, Features] = {}
+        self._situations: dict[str, _Place] = {}
         self._by_feature: dict[str, set[str]] = {}
-        self._by_call: dict[tuple[str, str], set[str]] = {}
 
     def __len__(self) -> int:
         return len(self._traces)
@@ -61,13 +69,16 @@ class Traces:
 
     def add(self, trace: Trace) -> None:
         """Take in a trace as it is."""
-        id = trace.episode.id
-        self._drop(id)
-        self._traces[id] = trace
-        self._features[id] = read(trace.episode.situation)
-        for feature in self._features[id]:
-            self._by_feature.setdefault(feature, set()).add(id)
-        self._by_call.setdefault((trace.episode.situation, trace.episode.call), set()).add(id)
+        episode = trace.episode
+        self._drop(episode.id)
+        self._traces[episode.id] = trace
+        place = self._situations.get(episode.situation)
+        if place is None:
+            features = read(episode.situation)
+            place = self._situations[episode.situation] = _Place(features, self._weighing.total(features))
+            for feature in features:
+                self._by_feature.setdefault(feature, set()).add(episode.situation)
+        place.calls.setdefault(episode.call, set()).add(episode.id)
 
     def live(self, episode: Episode) -> Episode:
         """What was just lived: again, when it was lived before, else for the first time. Returns it as it is now."""
@@ -84,7 +95,7 @@ class Traces:
             episode = episode.model_copy(update=update)
             before.strength = min(self._strength(before, now) + 1.0, most)
             before.episode, before.fatigue = episode, 0.0
-        for other in self._by_call[(episode.situation, episode.call)] - {id}:
+        for other in self._situations[episode.situation].calls[episode.call] - {id}:
             if self._traces[other].episode.success != episode.success:
                 self._traces[other].strength *= self._tuning.contradicted
         return episode
@@ -102,18 +113,25 @@ class Traces:
 
         What was lived for this very objective alone is no memory yet: whoever works on it has it before their eyes.
         """
+        tuning = self._tuning
+        weights = {feature: self._weighing.of(feature) for feature in situation}
+        weight = sum(weights.values())
         matches = []
-        for id in sorted(self._candidates(situation)):
-            trace = self._traces[id]
-            if trace.episode.objective == objective == trace.first_objective:
+        for text in self._candidates(weights):
+            place = self._situations[text]
+            if min(weight, place.weight) < tuning.alike * max(weight, place.weight):
+                continue  # not alike enough even if the lighter one were all shared
+            shared = sum([weights[feature] for feature in situation & place.features])
+            alike = likeness(shared, weight, place.weight)
+            if alike < tuning.alike:
                 continue
-            alike = self._weighing.alike(situation, self._features[id])
-            if alike < self._tuning.alike:
-                continue
-            fresh = 1.0 if alike > trace.recalled_alike + _NEARER else 1.0 - self._fatigue(trace, now)
-            vote = alike**self._tuning.sharpness * self._strength(trace, now) * fresh
-            if vote >= self._tuning.least_vote:
-                matches.append(Match(trace, alike, vote))
+            for trace in (self._traces[id] for ids in place.calls.values() for id in ids):
+                if trace.episode.objective == objective == trace.first_objective:
+                    continue
+                fresh = 1.0 if alike > trace.recalled_alike + _NEARER else 1.0 - self._fatigue(trace, now)
+                vote = alike**tuning.sharpness * self._strength(trace, now) * fresh
+                if vote >= tuning.least_vote:
+                    matches.append(Match(trace, alike, vote))
         return sorted(matches, key=lambda match: (-match.vote, match.trace.episode.id))
 
     def tire(self, match: Match, now: float) -> None:
@@ -129,20 +147,20 @@ class Traces:
         """Every trace, as JSON."""
         return [trace.model_dump(mode="json") for trace in self._traces.values()]
 
-    def _candidates(self, situation: Features) -> set[str]:
-        """Traces that can be alike enough.
+    def _candidates(self, weights: Mapping[str, int]) -> set[str]:
+        """Situations that can be alike enough.
 
-        Whoever reaches `alike` shares more weight than the rest of the situation leaves: it shares one of any features
-        that weigh more than 1 - `alike` of it together. So the rarest that do so are looked up, and no others.
+        What reaches `alike` shares more weight than the rest of the situation leaves: it has one of any features that
+        weigh more than 1 - `alike` of it together. So the rarest that do so are looked up, and no others.
         """
-        enough = (1.0 - self._tuning.alike) * self._weighing.total(situation)
-        rarest = sorted(situation, key=lambda feature: (len(self._by_feature.get(feature, ())), feature))
+        enough = (1.0 - self._tuning.alike) * sum(weights.values())
+        rarest = sorted(weights, key=lambda feature: (len(self._by_feature.get(feature, ())), feature))
         found: set[str] = set()
-        seen = 0.0
+        seen = 0
         for feature in rarest:
             found |= self._by_feature.get(feature, set())
-            seen += self._weighing.of(feature)
-            if seen > enough + 1e-9:
+            seen += weights[feature]
+            if seen > enough + 1e-6:
                 break
         return found
 
@@ -161,14 +179,18 @@ class Traces:
         trace = self._traces.pop(id, None)
         if trace is None:
             return
-        for feature in self._features.pop(id):
-            self._by_feature[feature].discard(id)
+        text = trace.episode.situation
+        place = self._situations[text]
+        place.calls[trace.episode.call].discard(id)
+        if not place.calls[trace.episode.call]:
+            del place.calls[trace.episode.call]
+        if place.calls:
+            return
+        del self._situations[text]
+        for feature in place.features:
+            self._by_feature[feature].discard(text)
             if not self._by_feature[feature]:
                 del self._by_feature[feature]
-        key = (trace.episode.situation, trace.episode.call)
-        self._by_call[key].discard(id)
-        if not self._by_call[key]:
-            del self._by_call[key]
 
 
 def id_of(episode: Episode) -> str:
