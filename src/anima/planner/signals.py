@@ -108,7 +108,7 @@ class Signals:
         self._denied = {same_form(call): reason for call, reason in denied}
         self._recovery = backlog.recovery
         rests = {objective.id for objective in backlog.objectives if objective.state == "parked"}
-        if any(conflict.objective in rests for conflict in self._conflicts):  # after its rest every tactic is open again
+        if any(conflict.objective in rests for conflict in self._conflicts):  # after a rest every tactic is open
             kept = [conflict for conflict in self._conflicts if conflict.objective not in rests]
             self._conflicts = deque(kept, maxlen=CONFLICTS_KEPT)
         return bool(running) and running in self._denied and running not in before

@@ -103,6 +103,9 @@ class ConflictMonitor:
         if any(o.state == "done" and o.id in self._objectives for o in backlog.objectives):
             self._trail = []
         self._objectives = is_open
+        for id, effort in self._efforts.items():
+            if id in is_open and is_open[id].state == "parked":
+                effort.rested()
         waiting = {outcome.call.objective for outcome in self._unjudged}
         for id in self._efforts.keys() - is_open.keys() - waiting:
             del self._efforts[id]

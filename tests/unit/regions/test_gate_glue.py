@@ -139,7 +139,7 @@ class TestConflict:
 
     def test_asking_parks_with_a_question(self, bench: Bench) -> None:
         bench.tick(conflict(bench.now, "o1", "ask", why="nothing I try works"))
-        assert bench.reason_of("o1") == "nothing I try works; I need help: shall I go on, or let it be?"
+        assert bench.reason_of("o1") == "nothing I try works; shall I go on, or let it be? I need help"
         bench.tick(said(bench.now, "go on"))
         assert bench.state_of("o1") == "pending"
 

@@ -169,7 +169,7 @@ class TestOtherSteps:
         bench.end(bench.begin(call("c2", "wait", seconds=1.0)), Failure.CONSTRAINT_PREVENTED)
         bench.end(bench.begin(call("c3", "wait", seconds=2.0)), Failure.CONSTRAINT_PREVENTED)
         assert bench.state_of("o1") == "parked" and bench.focus == ""
-        assert "I need help: shall I go on, or let it be?" in bench.reason_of("o1")
+        assert "shall I go on, or let it be? I need help" in bench.reason_of("o1")
 
     def test_a_question_that_is_answered_with_go_on_is_over(self) -> None:
         bench = self.asked()

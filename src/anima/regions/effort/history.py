@@ -54,6 +54,10 @@ class Effort(BaseModel):
         """Real progress: what was tried before is forgiven."""
         self.best, self.ended, self.since_told, self.level = closeness, [], 0, 0
 
+    def rested(self) -> None:
+        """It was set aside: what is tried after that is seen with fresh eyes, though not forgiven."""
+        self.ended, self.since_told = [], 0
+
     def add(self, ended: Ended, tuning: ConflictTuning) -> Finding | None:
         """Take in a call that has ended; what it shows, the gravest first."""
         self.ended = [*self.ended, ended][-_CALLS_KEPT:]
@@ -75,7 +79,10 @@ class Effort(BaseModel):
         return Finding(REPEATED, () if passing else (last.call,), why, _ids(same))
 
     def _same_success(self, last: Ended, tuning: ConflictTuning) -> Finding | None:
-        same = [one for one in self.ended if one.call == last.call and not one.failure and not one.changed]
+        """The same deed again and again, nothing else in between: rounds of several are another finding."""
+        others = (at for at, one in enumerate(reversed(self.ended)) if one.call != last.call or one.failure)
+        in_a_row = self.ended[len(self.ended) - next(others, len(self.ended)) :]
+        same = [one for one in in_a_row if not one.changed]
         allowed = tuning.same_waits if last.call.startswith("wait(") else tuning.same_successes
         if last.failure or last.changed or len(same) < allowed:
             return None

@@ -23,6 +23,7 @@ from anima.world.predicates import holds
 OPERATOR = "operator"
 PLANNER = "planner"
 PLAYBOOK = "playbook"
+QUESTION = "; shall I go on, or let it be? I need help"
 _IDS_KEPT = 200
 
 
@@ -108,7 +109,7 @@ class Floor:
 
     def ask(self, now: float, item: Item, reason: str) -> None:
         """Set an objective aside with a question to the person."""
-        item.park("question", now, f"{reason}; I need help: shall I go on, or let it be?")
+        item.park("question", now, f"{reason}{QUESTION}")
 
     def charge(self, now: float, item: Item, spent: Spent | None, detail: str) -> None:
         """End or set aside an objective on which too much was spent, or whose frustration is too much to go on."""

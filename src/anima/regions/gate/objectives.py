@@ -54,7 +54,7 @@ class Item(BaseModel):
     the battery was when it last waited for it.
 
     `recovery` names the last recovery (``after slip: rescan``), `recoveries` all of them; `recovering` is the failure
-    that it is for, `steps` how many steps of each failure's playbook were taken, `next_call` the call that it wants now.
+    that it is for, `steps` how many steps of each failure's playbook were taken, `next_call` the call that it wants.
     """
 
     objective: Objective
@@ -123,7 +123,9 @@ class Item(BaseModel):
         self.next_call = ""
 
     def wake(self) -> None:
-        """Take it up again, behind whatever is in focus."""
+        """Take it up again, behind whatever is in focus. After a rest every tactic is open again."""
+        if self.parked_by in ("rest", "question"):
+            self.avoid, self.avoid_why = {}, {}
         self.become("pending", "")
         self.parked_by = ""
         self.holds_since = None

@@ -6,7 +6,7 @@ from anima import topics as t
 from anima.failure import Failure
 from anima.planner.calls import parse_call
 from anima.planner.validate import validate
-from anima.regions.gate.floor import PLAYBOOK, Floor
+from anima.regions.gate.floor import PLAYBOOK, QUESTION, Floor
 from anima.regions.gate.leases import Held, resources_of
 from anima.regions.gate.objectives import Item, Parked, short
 from anima.regions.gate.playbooks import Playbooks, Step
@@ -122,4 +122,4 @@ class Recovery:
             if item.parked_by == "rest" and now - item.parked_at >= floor.tuning.rest_s:
                 item.wake()
             elif item.parked_by == "question" and now - item.parked_at >= floor.tuning.answer_s:
-                floor.end(item, "failed", f"{item.objective.reason.partition('; I need help')[0]}; nobody answered")
+                floor.end(item, "failed", f"{item.objective.reason.removesuffix(QUESTION)}; nobody answered")
