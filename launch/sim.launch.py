@@ -19,7 +19,7 @@ SETTINGS = {
 
 
 def generate_launch_description():
-    """Five processes, and the recorder if wanted; none is restarted: after a death the reflexes hold the robot still."""
+    """Five processes, and the recorder if wanted; none restarted: after a death the reflexes hold the robot still."""
     settings = [["--settings=", LaunchConfiguration("params_file")]]
     for argument, setting in SETTINGS.items():
         settings += ["--set", [f"{setting}=", LaunchConfiguration(argument)]]

@@ -1,4 +1,4 @@
-"""The pure mind: planner, gate and all glue regions in one process on the symbolic flat, without ROS or a real model."""
+"""The pure mind: planner, gate and all glue regions in one process on the symbolic flat; no ROS, no real model."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class PureMind:
         without: frozenset[str] = frozenset(),
         replace: Mapping[str, Component] | None = None,
     ) -> None:
-        """`build` makes the components (a journal's, for instance); `without` leaves regions out, to see what they do."""
+        """`build` makes the components (a journal's, for instance); `without` leaves regions out, to see their part."""
         self.settings = settings or Settings(seed=seed)
         self.flat = SymbolicFlat(self.settings, seed, trouble, pace)
         self.model = model or ChoosingModel(random.Random(seed + 1))

@@ -297,7 +297,7 @@ def why(
 
 @app.command()
 def replay(
-    file: Annotated[Path | None, typer.Argument(help="A recording, folder or .mcap; the newest one without it.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="A recording (folder or .mcap); the newest without it.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="Change a number, e.g. gate.retries_per_signature=1.")
     ] = None,

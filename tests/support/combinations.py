@@ -19,6 +19,7 @@ TICK_S = 0.1
 PACE = 0.25
 EVENTS_S = 6.0  # in which the events come
 SETTLE_S = 8.0  # and how long the mind then has until it must be seen to decide or to wait
+PATIENCE_S = 90.0
 REACTION_S = 0.35  # from a stop to the last lease taken back: three ticks
 ENDED = frozenset({"done", "failed", "declined", "cancelled"})
 
@@ -93,7 +94,6 @@ class _Watch:
     of: Combination
     backlog: Backlog | None = None
     leases: dict[str, Lease] = field(default_factory=dict)
-    decided_at: float = 0.0
     silent_since: float | None = None
     latched_at: float | None = None
 
@@ -111,13 +111,8 @@ class _Watch:
             self._see_lease(logged.at, value)
         elif name == t.OUTCOME.name:
             self.leases.pop(value.lease, None)  # type: ignore[attr-defined]  # an Outcome
-            self.decided_at = logged.at
-        elif isinstance(value, Verdict):
-            self.decided_at = logged.at
-            if not value.accepted and not (value.failure and value.reason):
-                self.of.fault(f"{value.call.skill} was refused without a reason")
-        elif name in (t.THOUGHT.name, t.OBJECTIVES.name, t.REPLY.name):
-            self.decided_at = logged.at
+        elif isinstance(value, Verdict) and not (value.accepted or (value.failure and value.reason)):
+            self.of.fault(f"{value.call.skill} was refused without a reason")
 
     def _see_backlog(self, backlog: Backlog) -> None:
         focused = [o.id for o in backlog.objectives if o.state == "focused"]
@@ -131,7 +126,6 @@ class _Watch:
         self.backlog = backlog
 
     def _see_lease(self, at: float, lease: Lease) -> None:
-        self.decided_at = at
         if not lease.granted:
             if not lease.reason:
                 self.of.fault(f"the lease of {lease.call.skill} was taken back without a reason")
@@ -162,17 +156,20 @@ class _Watch:
                 self.of.fault(f"{lease.call.skill} still had its lease {at - since:.1f} s after the stop")
 
     def at_the_end(self) -> None:
-        """The mind has come back to a decision, or says what it waits for."""
-        now = self.of.mind.now
+        """The mind has come back to an act, or says what it waits for; if not yet, it must within `PATIENCE_S`: a
+        tactic that led nowhere stays forbidden for a while."""
         self.of.faults += [f"seed {self.of.seed}: {what}" for what in self.of.flat.overlaps]
         if self.backlog is None:
             self.of.fault("the gate never said what it does")
             return
+        if not self.of.mind.graph.run_until(self._goes_on, PATIENCE_S):
+            open_ones = [f"{o.condition} {o.state}" for o in self.backlog.objectives if o.state not in ENDED]
+            self.of.fault(f"nothing goes on for {PATIENCE_S:g} s, with {', '.join(open_ones)}")
+
+    def _goes_on(self) -> bool:
+        assert self.backlog is not None
         open_ones = [o for o in self.backlog.objectives if o.state not in ENDED]
-        waits = all(o.state == "parked" and o.reason for o in open_ones)
-        decides = now - self.decided_at < SETTLE_S / 2
-        if open_ones and not (waits or self.leases or decides):
-            self.of.fault(f"nothing goes on, though {open_ones[0].condition} is {open_ones[0].state}")
+        return bool(self.leases) or all(o.state == "parked" and o.reason for o in open_ones)
 
 
 def _say(*texts: str) -> Event:

@@ -86,8 +86,8 @@ def bench_glue(seed: int, arguments: list[str], console: Console) -> tuple[dict[
         spent = time.perf_counter() - began
     median, rate = float(np.median(ticks)), seconds / 0.02 / spent
     console.print(
-        f"limits: a glue tick (all regions, {GLUE_TICK_S:g} s of the mind's time) at most {MEDIAN_LIMIT_US:g} µs in the "
-        f"median, and at least {TICKS_PER_S_LIMIT:g} ticks of 20 ms a second"
+        f"limits: a glue tick (all regions, {GLUE_TICK_S:g} s of the mind's time) at most {MEDIAN_LIMIT_US:g} µs in "
+        f"the median, and at least {TICKS_PER_S_LIMIT:g} ticks of 20 ms a second"
     )
     figures = {
         "glue_tick_median_us": median,

@@ -43,7 +43,8 @@ def topic_of(name: str) -> Topic[Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return {"dtype": value.dtype.str, "shape": list(value.shape), "base64": base64.b64encode(value.tobytes()).decode()}
+        data = base64.b64encode(value.tobytes()).decode()
+        return {"dtype": value.dtype.str, "shape": list(value.shape), "base64": data}
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no place in a value that crosses a topic")

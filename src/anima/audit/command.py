@@ -64,7 +64,8 @@ def replay(file: Path | None, changes: Sequence[str], console: Console) -> int:
                 if not change.startswith("settings."):
                     change_config(Path(folder), change)
             environment = {**os.environ, "ANIMA_CONFIG_DIR": folder, CHANGES: json.dumps(settings)}
-            return subprocess.run([sys.executable, "-m", "anima.audit", str(path)], env=environment, check=False).returncode
+            command = [sys.executable, "-m", "anima.audit", str(path)]
+            return subprocess.run(command, env=environment, check=False).returncode
     except (NoRecording, ConfigError, BadRecord, ValueError) as error:
         console.print(f"[red]{error}[/red]", soft_wrap=True)
         return NOT_POSSIBLE
@@ -94,7 +95,8 @@ def change_config(folder: Path, change: str) -> None:
     for key in keys[:-1]:
         target = target[key] if isinstance(target, dict) and isinstance(target.get(key), dict) else {}
     if keys[-1] not in target:
-        raise ConfigError(f"--set {change}: {name}.yaml has no key {'.'.join(keys)}; it has {', '.join(target or data)}")
+        there = ", ".join(target or data)
+        raise ConfigError(f"--set {change}: {name}.yaml has no key {'.'.join(keys)}; it has {there}")
     target[keys[-1]] = yaml.safe_load(value)
     file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
 

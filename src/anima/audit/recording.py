@@ -44,8 +44,7 @@ def _bag_qos(qos: Qos) -> list[dict[str, Any]]:
         QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE,
         _FOREVER, _FOREVER, QosLiveliness.AUTOMATIC, _FOREVER, False,
     )  # fmt: skip
-    dumped: list[dict[str, Any]] = dump_qos_v9([profile])
-    return dumped
+    return [dict(dumped) for dumped in dump_qos_v9([profile])]
 
 
 @dataclass
@@ -138,7 +137,7 @@ class Recording:
 
     def _close_file(self) -> None:
         assert self._stream is not None and self._writer is not None
-        self._writer.finish()
+        self._writer.finish()  # type: ignore[no-untyped-call]  # the library does not say
         self._stream.close()
         self._stream = None
         sizes = {file.path: file.path.stat().st_size for file in self._files}

@@ -35,7 +35,8 @@ class Divergence:
 
     def __str__(self) -> str:
         lines = "\n".join(f"  {line}" for line in self.differences)
-        return f"{self.node} at {self.at:.2f} s (its step {self.step}) decided otherwise, recorded -> replayed:\n{lines}"
+        where = f"{self.node} at {self.at:.2f} s (its step {self.step})"
+        return f"{where} decided otherwise, recorded -> replayed:\n{lines}"
 
 
 @dataclass
@@ -207,7 +208,7 @@ class Replay:
         try:
             return self._values[number]
         except KeyError:
-            raise BadRecord(f"the journal speaks of value {number} before it tells it; a part of it is missing") from None
+            raise BadRecord(f"the journal speaks of value {number} before it tells it; a part is missing") from None
 
     def _step(self, line: Mapping[str, Any]) -> Divergence | None:
         seat = self._seats.get(line["s"])

@@ -66,7 +66,8 @@ def _objective(timeline: Timeline, id: str) -> Objective | None:
 def _asked(timeline: Timeline, call: SkillCall) -> Iterator[Line]:
     objective = _objective(timeline, call.objective)
     if objective is None:
-        yield "asked", "by hand, for no objective" if not call.objective else f"for {call.objective} (not in the record)"
+        served = f"for {call.objective} (not in the record)" if call.objective else "by hand, for no objective"
+        yield "asked", served
         return
     heard = next((u for _, u in timeline.of(t.UTTERANCE) if u.id == objective.source), None)
     if heard is not None:

@@ -111,7 +111,8 @@ class BrainTable:
             if self._states.get(objective.id) == objective.state:
                 continue
             self._states[objective.id] = objective.state
-            decision = f"{objective.condition} {objective.state}" + (f": {objective.reason}" if objective.reason else "")
+            reason = f": {objective.reason}" if objective.reason else ""
+            decision = f"{objective.condition} {objective.state}{reason}"
             self.changed["basal_ganglia_gate"] = decision
             if objective.state == "done":
                 self.changed["parietal_affordance"] = decision
@@ -124,7 +125,8 @@ class BrainTable:
         for row in TABLE:
             at, status = self.status.get(row.node, (0.0, None))
             if status is None:
-                table.add_row(row.node, row.region, f"[dim]– of {row.rate_hz:g}[/dim]", "", "[dim]not heard of[/dim]", "")
+                rate = f"[dim]– of {row.rate_hz:g}[/dim]"
+                table.add_row(row.node, row.region, rate, "", "[dim]not heard of[/dim]", "")
                 continue
             rate = f"{status.steps_per_s:.1f} of {row.rate_hz:g}"
             if self._now - at > GONE_S:

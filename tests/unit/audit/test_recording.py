@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def test_a_long_recording_turns_its_files_over_and_keeps_the_newest(tmp_path: Pa
 def test_a_journal_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     with Recording(tmp_path / "run") as recording:
         for sequence in range(3000):
-            recording.put(chunk(sequence, '{"v":%d,"t":"%s"}\n' % (sequence, "x" * 1000)), float(sequence))
+            recording.put(chunk(sequence, json.dumps({"v": sequence, "t": "x" * 1000}) + "\n"), float(sequence))
     (file,) = files_of(tmp_path / "run")
     data = file.read_bytes()
     file.write_bytes(data[: len(data) // 2])

@@ -42,9 +42,8 @@ class Recorder(Node):
                 continue
             every_ns = round(settings.image_every_s * 1e9) if pictures else 0
             name = self.resolve_topic_name(topic.name)
-            self.create_subscription(
-                ros_class(topic.type.ros), topic.name, self._writer(name, topic, every_ns), PROFILES[topic.qos], raw=True
-            )
+            write = self._writer(name, topic, every_ns)
+            self.create_subscription(ros_class(topic.type.ros), topic.name, write, PROFILES[topic.qos], raw=True)
 
     def _writer(self, name: str, topic: Topic[Any], every_ns: int) -> Callable[[bytes], None]:
         due = 0
