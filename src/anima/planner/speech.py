@@ -11,6 +11,7 @@ from anima.skills.words import listed, spoken
 from anima.types.mind import Objective, WorldState
 from anima.world.predicates import PERSON, ROBOT, Predicate
 
+CURIOSITY = "striatum"  # what the robot wants of itself when it is idle
 GIVE_UP_WORDS = {
     "not_found": "I looked and did not find it",
     "cannot_grasp": "I tried and could not grasp it",
@@ -92,7 +93,12 @@ def declined(reason: str, grounding: Grounding) -> str:
 
 
 def ended(objective: Objective) -> str:
-    """How an objective ended; empty when there is nothing to add to what was said already."""
+    """How an objective ended; empty when there is nothing to add to what was said already.
+
+    Nobody asked for a look around, so nobody is told how it ended.
+    """
+    if objective.source == CURIOSITY:
+        return ""
     goal = Predicate.parse(objective.condition)
     because = f": {objective.reason}" if objective.reason else ""
     match objective.state:
