@@ -84,6 +84,14 @@ def test_the_same_success_that_changes_nothing_is_a_conflict_too(acc: Bench) -> 
     assert (conflict.kind, conflict.avoid) == ("no_progress", ["go_to(shelf)"])
 
 
+def test_doing_it_again_after_something_else_was_tried_is_no_conflict(acc: Bench) -> None:
+    approach = call("", "approach", object="red_cube")
+    assert acc.do(approach) == []
+    assert acc.do(pick(""), Failure.GRASP_FAILED) == []
+    assert acc.do(call("", "look_for", object="red_cube")) == []
+    assert acc.do(approach) == []
+
+
 def test_going_to_and_fro_is_noticed_within_four_calls(acc: Bench) -> None:
     found = [acc.do(go_to("", place), place=place) for place in ("shelf", "kitchen_table", "shelf", "kitchen_table")]
     assert found[:3] == [[], [], []]
