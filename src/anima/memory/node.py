@@ -39,7 +39,8 @@ def load_memory_tuning() -> MemoryTuning:
 class MemoryKeeper:
     """Takes episodes, temperament and objectives off their topics and has them written; a step never waits.
 
-    Each change of an objective's state is a version of it; one that ended is archived. Objectives of a simulated
+    Each change of an objective's state is a version of it; one that ended, or that was open before a restart and is
+    not in the first backlog after it, is archived. Objectives of a simulated
     run are kept under the run's id, because utterances are numbered anew in every run.
     """
 
@@ -48,14 +49,15 @@ class MemoryKeeper:
         self._tuning = load_memory_tuning()
         self._personality = settings.temperament
         self._states: dict[str, tuple[str, str]] = {}
-        self._known: frozenset[str] = frozenset()
+        self._known: frozenset[str] = frozenset()  # open when the last run ended
+        self._left: frozenset[str] = frozenset()  # of these, until it is seen which are taken up again
         self._kept: tuple[float, Dispositions] | None = None
         self._written = 0
         self._writer: Writer | None = None
         store = open_store(settings)
         if store is not None:
             self._clock: RunClock = run_clock(settings, store)
-            self._known = frozenset(item.id for item in store.all(OBJECTIVE))
+            self._known = self._left = frozenset(item.id for item in store.all(OBJECTIVE))
             self._writer = Writer(store, self._tuning.changes_waiting)
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
@@ -95,6 +97,10 @@ class MemoryKeeper:
             change = Change(OBJECTIVE, id, data, "basal_ganglia", why, self._clock.stamp(now), because, ended)
             changes.append(change)
         there = {self._id(objective.id) for objective in backlog.objectives}
+        for id in sorted(self._left - there):
+            why = "nobody took it up again after the restart"
+            changes.append(Change(OBJECTIVE, id, None, "basal_ganglia", why, self._clock.stamp(now), archived=True))
+        self._left = frozenset()
         self._states = {id: state for id, state in self._states.items() if id in there}
         return changes
 

@@ -17,7 +17,7 @@ from anima.memory.store import Store
 from anima.types.base import Time
 from anima.types.mind import Episode, Objective
 
-INTERRUPTED = "I was interrupted"
+INTERRUPTED = "interrupted by a restart"
 _OPEN = frozenset({"pending", "focused", "parked"})
 
 

@@ -98,9 +98,14 @@ class Hippocampus:
             state.reflexes = sorted({*state.reflexes, event.kind} if event.active else {*state.reflexes} - {event.kind})
         state.backlog = inbox.last(t.BACKLOG) or state.backlog
         sent: list[Sent] = []
+        # What ended comes before what began on account of it, though both may come in one step.
+        early = [outcome for outcome in inbox.new(t.OUTCOME) if outcome.lease in state.running]
+        late = [outcome for outcome in inbox.new(t.OUTCOME) if outcome.lease not in state.running]
+        for outcome in early:
+            sent += self._take_outcome(outcome)
         for lease in inbox.new(t.LEASE):
             self._take_lease(lease)
-        for outcome in inbox.new(t.OUTCOME):
+        for outcome in late:
             sent += self._take_outcome(outcome)
         for backlog in inbox.new(t.BACKLOG):
             sent += self._close_errands(backlog)

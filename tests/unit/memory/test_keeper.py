@@ -138,6 +138,13 @@ def test_what_was_restored_and_done_in_the_next_life_is_over(home: Settings) -> 
         assert [i.data["state"] for i in store.history("objective", restored.id)] == ["focused", "parked", "done"]
 
 
+def test_what_is_not_taken_up_again_after_a_restart_does_not_haunt_every_start(home: Settings) -> None:
+    live(home, (20.0, backlog(20.0, objective("explore-1", "at(robot, office)", state="focused"))))
+    assert len(restored_objectives(home)) == 1
+    live(home, (1.0, backlog(1.0)))
+    assert restored_objectives(home) == []
+
+
 def test_temperament_is_written_when_it_has_moved_and_not_at_every_breath(home: Settings) -> None:
     live(
         home, (0.0, mood(0.0, 0.5)), (2.0, mood(2.0, 0.505)), (4.0, mood(4.0, 0.55)), (40.0, mood(40.0, 0.56)),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.gate_rig import thing
+from support.gate_rig import call, thing
 from support.memory_rig import RED, Life
 
 from anima import topics as t
@@ -15,6 +15,8 @@ from anima.failure import Failure
 from anima.memory.node import MemoryKeeper
 from anima.regions.hippocampus import Hippocampus
 from anima.runtime.component import Inbox
+from anima.types.base import Header
+from anima.types.mind import Outcome
 
 WITH_CUBE = {"room": "living_room", "place": "shelf", "holding": "red_cube", "objects": [thing("red_cube", "gripper")]}
 AT_TABLE = {"room": "kitchen", "place": "kitchen_table", "holding": "", "objects": [RED]}
@@ -229,6 +231,22 @@ def test_somebody_elses_interruption_is_no_failure_and_a_deadline_is_one() -> No
     life.take_back(lease, "timeout")
     life.over(lease, Failure.INTERRUPTED)
     assert [e.failure for e in life.episodes] == [Failure.TIMEOUT]
+
+
+def test_a_failure_whose_recovery_begins_at_once_is_an_episode_all_the_same() -> None:
+    life = Life()
+    life.stand(**AT_TABLE)
+    life.focus("o1", "holding(red_cube)")
+    lease = life.begin("pick", object="red_cube")
+    recovery = lease.model_copy(update={"id": "lease-next", "call": call("c9", "look_for", "o1", object="red_cube")})
+    failed = Outcome(
+        header=Header.at(life.now), lease=lease.id, call=lease.call, success=False,
+        failure=int(Failure.GRASP_FAILED), detail="", duration_s=1.0,
+    )  # fmt: skip
+    life.step(t.LEASE.of(recovery), t.OUTCOME.of(failed))
+    life.over(recovery)
+    assert [(e.call, e.failure) for e in life.episodes] == [("pick(red_cube)", 310), ("look_for(red_cube)", 0)]
+    assert "failed=pick" in life.episodes[1].situation
 
 
 def test_condition_and_reflexes_are_part_of_the_situation() -> None:
