@@ -56,5 +56,5 @@ def test_after_an_errand_it_tells_which_decision_each_region_last_changed() -> N
         mind.graph.run_for(60.0)
     assert {
         "prefrontal_planner", "basal_ganglia_gate", "thalamus_router", "amygdala_salience", "hippocampus_episodes",
-        "insula_condition", "acc_conflict",
+        "insula_condition",
     } <= set(table.changed)
