@@ -6,14 +6,13 @@ import random
 from pathlib import Path
 from typing import cast
 
-from anima_sim.pure_mind import ChoosingModel, PureMind
-from anima_sim.symbolic import Trouble
-
 from anima import topics as t
 from anima.config import Settings
 from anima.memory.node import MemoryKeeper
 from anima.memory.opening import open_store
 from anima.types.mind import Objective
+from anima_sim.pure_mind import ChoosingModel, PureMind
+from anima_sim.symbolic import Trouble
 
 
 def born(settings: Settings) -> PureMind:
