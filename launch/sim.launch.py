@@ -5,6 +5,7 @@
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, SetEnvironmentVariable
+from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -12,11 +13,13 @@ from launch_ros.parameter_descriptions import ParameterValue
 from anima.runtime.processes import Process
 
 # Launch argument -> the setting that it overrides.
-SETTINGS = {"robot": "robot", "sim": "sim", "seed": "seed", "speed": "speed", "llm": "llm.model"}
+SETTINGS = {
+    "robot": "robot", "sim": "sim", "seed": "seed", "speed": "speed", "llm": "llm.model", "record": "record.on",
+}
 
 
 def generate_launch_description():
-    """Five processes, none of them restarted: after a death the reflexes hold the robot still."""
+    """Five processes, and the recorder if wanted; none restarted: after a death the reflexes hold the robot still."""
     settings = [["--settings=", LaunchConfiguration("params_file")]]
     for argument, setting in SETTINGS.items():
         settings += ["--set", [f"{setting}=", LaunchConfiguration(argument)]]
@@ -33,6 +36,10 @@ def generate_launch_description():
         DeclareLaunchArgument(
             "params_file", default_value="", description="A settings file in place of config/anima.yaml"
         ),
+        DeclareLaunchArgument(
+            "record", default_value="false", choices=["true", "false"],
+            description="Record every topic and the steps of the mind, for replay, Foxglove and rosbag2",
+        ),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes and topics"),
         DeclareLaunchArgument(
             "use_sim_time", default_value="true", description="Take time from /clock, which the simulator publishes"
@@ -43,6 +50,15 @@ def generate_launch_description():
         ),
         # Without the check a field of the wrong type is sent as garbage instead of raising.
         SetEnvironmentVariable("ROS_PYTHON_CHECK_FIELDS", "1"),
+        # First, so that nothing is missed; nobody waits for it.
+        Node(
+            package="anima_nodes",
+            executable="recorder",
+            namespace=LaunchConfiguration("namespace"),
+            output="screen",
+            condition=IfCondition(LaunchConfiguration("record")),
+            arguments=settings,
+        ),
         *(
             # No name: it would rename every node of the process.
             Node(

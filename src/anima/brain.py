@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -33,10 +33,14 @@ class Row:
     doc: str
     wakes: tuple[AnyTopic, ...] = ()
 
+    def load(self) -> Callable[..., Component]:
+        """The class of this row's component."""
+        module, _, name = self.component.partition(":")
+        return cast("Callable[..., Component]", getattr(importlib.import_module(module), name))
+
     def build(self, settings: Settings) -> Component:
         """The component of this row."""
-        module, _, name = self.component.partition(":")
-        return cast(Component, getattr(importlib.import_module(module), name)(settings))
+        return self.load()(settings)
 
 
 TABLE: tuple[Row, ...] = (
@@ -84,14 +88,86 @@ TABLE: tuple[Row, ...] = (
         wakes=(t.DETECTIONS, t.OUTCOME),
     ),
     Row(
+        "thalamus_router", "thalamus", Process.BRAIN, 10, "anima.regions.thalamus:Thalamus",
+        takes=(
+            t.UTTERANCE, t.OUTCOME, t.VERDICT, t.OPERATOR_VERDICT, t.REFLEX_EVENT, t.STOP_STATE, t.BATTERY,
+            t.WORLD_STATE, t.CONFLICT, t.JOINT_STATES,
+        ),
+        gives=(t.EVENTS,),
+        doc="what happened, once: routed, de-duplicated, habituated, rate-limited per source",
+        wakes=(t.UTTERANCE, t.OUTCOME, t.REFLEX_EVENT),
+    ),
+    Row(
+        "amygdala_salience", "amygdala", Process.BRAIN, 10, "anima.regions.amygdala:Amygdala",
+        takes=(t.EVENTS, t.WORLD_STATE, t.BACKLOG, t.LEASE, t.OUTCOME, t.RESOURCES, t.TEMPERAMENT),
+        gives=(t.SALIENCE,),
+        doc="how much an event matters now, and whether it interrupts",
+        wakes=(t.EVENTS,),
+    ),
+    Row(
+        "hypothalamus_arbiter", "hypothalamus", Process.BRAIN, 1, "anima.regions.hypothalamus:Hypothalamus",
+        takes=(t.BATTERY, t.JOINT_STATES, t.WORLD_STATE, t.STOP_STATE, t.BACKLOG, t.OUTCOME, t.POSE),
+        gives=(t.RESOURCES,),
+        doc="what the body can afford: charge drive, thinking time, range",
+    ),
+    Row(
+        "acc_conflict", "acc", Process.BRAIN, 5, "anima.regions.acc:ConflictMonitor",
+        takes=(t.OUTCOME, t.BACKLOG, t.WORLD_STATE, t.SKILL_FEEDBACK, t.LEASE),
+        gives=(t.CONFLICT,),
+        doc="effort that does not turn into progress",
+        wakes=(t.OUTCOME, t.WORLD_STATE),
+    ),
+    Row(
+        "insula_condition", "insula", Process.BRAIN, 1, "anima.regions.insula:Insula",
+        takes=(
+            t.OUTCOME, t.REFLEX_EVENT, t.CONFLICT, t.VERDICT, t.THOUGHT, t.LEASE, t.BACKLOG, t.RESOURCES,
+        ),
+        gives=(t.CONDITION,),
+        doc="chronic small failures folded into one label and one mode",
+        wakes=(t.OUTCOME, t.CONFLICT),
+    ),
+    Row(
+        "striatum_tension", "striatum", Process.BRAIN, 1, "anima.regions.striatum:Striatum",
+        takes=(t.BACKLOG, t.OUTCOME, t.WORLD_STATE, t.RESOURCES, t.CONDITION, t.TEMPERAMENT, t.UTTERANCE),
+        gives=(t.GOAL_TENSION,),
+        doc="the pressure of what is unfinished; initiative when idle",
+    ),
+    Row(
+        "prospection", "prospection", Process.BRAIN, 5, "anima.regions.prospection:Prospection",
+        takes=(t.VERDICT, t.WORLD_STATE, t.RESOURCES, t.CONDITION, t.RECALL, t.TEMPERAMENT, t.OUTCOME),
+        gives=(t.FORECAST,),
+        doc="two or three short rollouts of a doubtful or risky call before it begins",
+        wakes=(t.VERDICT,),
+    ),
+    Row(
+        "dmn_temperament", "dmn", Process.BRAIN, 0.5, "anima.regions.temperament:TemperamentDrift",
+        takes=(t.OUTCOME, t.BACKLOG, t.CONFLICT, t.OPERATOR_VERDICT),
+        gives=(t.TEMPERAMENT,),
+        doc="slow drift of initiative, persistence and caution",
+    ),
+    Row(
+        "memory", "", Process.BRAIN, 2, "anima.memory.node:MemoryKeeper",
+        takes=(t.EPISODES, t.TEMPERAMENT, t.BACKLOG),
+        gives=(),
+        doc="writes down what must survive a restart: episodes, objectives, temperament",
+    ),
+    Row(
         "basal_ganglia_gate", "basal_ganglia", Process.BRAIN, 10, "anima.regions.basal_ganglia:BasalGanglia",
         takes=(
             t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.WORLD_STATE, t.UTTERANCE, t.STOP_STATE,
-            t.SKILL_FEEDBACK,
+            t.SKILL_FEEDBACK, t.SALIENCE, t.RESOURCES, t.CONFLICT, t.CONDITION, t.GOAL_TENSION, t.FORECAST,
+            t.TEMPERAMENT,
         ),
         gives=(t.BACKLOG, t.LEASE, t.OPERATOR_VERDICT),
         doc="one focus, one lease per body resource, deadlines and retry budgets",
         wakes=(t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.UTTERANCE),
+    ),
+    Row(
+        "hippocampus_episodes", "hippocampus", Process.BRAIN, 5, "anima.regions.hippocampus:Hippocampus",
+        takes=(t.WORLD_STATE, t.BACKLOG, t.LEASE, t.OUTCOME, t.CONDITION, t.REFLEX_EVENT),
+        gives=(t.RECALL, t.EPISODES),
+        doc="what was lived, and what comes to mind by itself before acting",
+        wakes=(t.BACKLOG, t.OUTCOME, t.WORLD_STATE),
     ),
     Row(
         "motor_cortex", "motor_cortex", Process.BRAIN, 20, "anima.regions.motor_cortex:MotorCortex",
@@ -104,8 +180,11 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "prefrontal_planner", "prefrontal", Process.PLANNER, 10, "anima.planner.prefrontal:PrefrontalPlanner",
-        takes=(t.UTTERANCE, t.BACKLOG, t.WORLD_STATE, t.OUTCOME, t.VERDICT, t.SKILL_FEEDBACK),
-        gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT),
+        takes=(
+            t.UTTERANCE, t.BACKLOG, t.WORLD_STATE, t.OUTCOME, t.VERDICT, t.SKILL_FEEDBACK, t.SALIENCE, t.RESOURCES,
+            t.CONFLICT, t.CONDITION, t.RECALL, t.FORECAST, t.TEMPERAMENT,
+        ),
+        gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT, t.CONTEXT),
         doc="turns words into objectives and the focus into one skill call at a time",
         wakes=(t.UTTERANCE, t.BACKLOG, t.OUTCOME, t.VERDICT),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +15,11 @@ from rich.console import Console
 from rich.table import Table
 
 from anima import brain
+from anima import topics as t
 from anima.console.folders import state_folder
 from anima.install.commands import doctor, models_app
 from anima.runtime.supervisor import Death, Supervisor, commands
+from anima.types.glue import ContextPacket
 
 app = typer.Typer(
     name="anima",
@@ -31,6 +34,7 @@ app.add_typer(models_app, name="models")
 app.command()(doctor)
 
 console = Console(highlight=False)
+ONCE_S = 2.5  # in which every process has said at least twice how it works
 
 Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random number of the simulator.")]
 Speed = Annotated[
@@ -38,6 +42,19 @@ Speed = Annotated[
 ]
 Sim = Annotated[str, typer.Option(help="The simulator: mujoco.")]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
+Memory = Annotated[
+    str,
+    typer.Option(help="Where it remembers across restarts: a database URL, or none. Empty: as config/anima.yaml says."),
+]
+
+
+Record = Annotated[
+    bool, typer.Option("--record", help="Record every topic and step, for `anima why`, `anima replay` and Foxglove.")
+]
+
+
+def _recorded(record: bool) -> dict[str, str]:
+    return {"record.on": "true"} if record else {}
 
 
 def _fail(message: str, code: int = 1) -> typer.Exit:
@@ -46,8 +63,9 @@ def _fail(message: str, code: int = 1) -> typer.Exit:
 
 
 def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Supervisor:
-    """A supervisor for the whole graph with these settings."""
-    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), **more}
+    """A supervisor for the whole graph with these settings. It remembers nothing of runs before unless `more` says so:
+    trials must not learn from each other."""
+    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", **more}
     if model:
         settings["llm.model"] = model
     folder = state_folder() / "log" / f"{os.getpid()}"
@@ -55,11 +73,14 @@ def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Su
 
 
 @app.command()
-def up(sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "") -> None:
+def up(
+    sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "", memory: Memory = "",
+    record: Record = False,
+) -> None:
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
-    with graph(sim, seed, speed, model) as running, Client([]) as client:
+    with graph(sim, seed, speed, model, memory_url=memory, **_recorded(record)) as running, Client([]) as client:
         console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
         try:
             client.wait_ready(120.0, alive=lambda: _raise_deaths(running))
@@ -91,6 +112,7 @@ def demo(
     speed: Speed = 2.0,
     model: Model = "",
     out: Annotated[Path | None, typer.Option(help="Folder for the film and the map picture.")] = None,
+    record: Record = False,
 ) -> None:
     """Start the robot in its simulated flat and talk to it, or run one errand and exit with its result.
 
@@ -101,7 +123,7 @@ def demo(
 
     folder = out or state_folder() / "errands"
     try:
-        with graph(sim, seed, speed, model) as running, Client(TOPICS) as client:
+        with graph(sim, seed, speed, model, **_recorded(record)) as running, Client(TOPICS) as client:
             console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
             client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
             if errand:
@@ -221,16 +243,91 @@ def _client_call(call: Callable[[Any], str]) -> None:
 
 @app.command("brain")
 def show_brain(
-    topics: Annotated[bool, typer.Option("--topics", help="Also what each node takes and gives.")] = False,
+    topics: Annotated[bool, typer.Option("--topics", help="The table itself: what each node takes and gives.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print it once and leave.")] = False,
 ) -> None:
-    """Print the brain table: every node, its region, process and rate, and what it is for."""
+    """Show the brain at work, live: each node's rate, last output, why, and the decision that it last changed.
+
+    With `--topics` it prints the table that the graph is started from instead, which needs no running robot.
+    """
+    if topics:
+        _print_topics()
+        return
+    from rich.live import Live
+
+    from anima.console.brain_table import SOURCES, BrainTable
+    from anima_nodes.client import Client, NotReady
+
+    seen = BrainTable()
+    try:
+        with Client(SOURCES) as client:
+            client.wait_ready(10.0)
+            until = time.monotonic() + ONCE_S
+            with Live(seen.table(), console=console, refresh_per_second=2, transient=once) as live:
+                while not once or time.monotonic() < until:
+                    if (sent := client.receive(0.5)) is not None:
+                        seen.feed(sent)
+                    live.update(seen.table())
+            console.print(seen.table())
+    except NotReady as error:
+        raise _fail(str(error)) from None
+    except KeyboardInterrupt:
+        return
+
+
+def _print_topics() -> None:
     table = Table("node", "region", "process", "rate", "what it is for")
     for row in brain.TABLE:
         table.add_row(row.node, row.region, row.process.value, f"{row.rate_hz:g} Hz", row.doc)
-        if topics:
-            takes, gives = (", ".join(topic.name for topic in side) for side in (row.takes, row.gives))
-            table.add_row("", "", "", "", f"[dim]takes {takes}\ngives {gives}[/dim]", end_section=True)
+        takes, gives = (", ".join(topic.name for topic in side) for side in (row.takes, row.gives))
+        table.add_row("", "", "", "", f"[dim]takes {takes}\ngives {gives}[/dim]", end_section=True)
     console.print(table)
+
+
+@app.command()
+def why(
+    call: Annotated[str, typer.Argument(help="The id of a call, as the trace and the record show it.")],
+    file: Annotated[Path | None, typer.Option("--file", help="A recording; the newest one without it.")] = None,
+) -> None:
+    """Explain one decision from the record: what was said, seen, thought, allowed and done, in a screenful."""
+    from anima.audit.command import explain
+
+    raise typer.Exit(explain(call, file, console))
+
+
+@app.command()
+def replay(
+    file: Annotated[Path | None, typer.Argument(help="A recording (folder or .mcap); the newest without it.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a number, e.g. gate.retries_per_signature=1.")
+    ] = None,
+) -> None:
+    """Decide everything in a recording again and compare. Exit codes: 0 identical, 1 diverged, 2 not possible."""
+    from anima.audit.command import replay as run_replay
+
+    raise typer.Exit(run_replay(file, change or [], console))
+
+
+@app.command("context")
+def show_context(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs: sections, tokens, cuts, text.")] = False,
+) -> None:
+    """Print what the planner's model saw at its last decision: each section, its tokens, and what was cut."""
+    from anima.console import context
+    from anima_nodes.client import Client, NotReady
+
+    try:
+        with Client([t.CONTEXT]) as client:
+            client.wait_ready(10.0)
+            seen = client.receive(2.0)
+    except NotReady as error:
+        raise _fail(str(error)) from None
+    if seen is None or not isinstance(seen.value, ContextPacket):
+        raise _fail('the planner has decided nothing yet; give it an order first: anima say "…"')
+    if as_json:
+        print(context.as_json(seen.value))
+    else:
+        context.show(seen.value, console)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

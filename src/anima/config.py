@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import os
 from pathlib import Path
 from typing import Any, Literal
@@ -38,11 +40,30 @@ class LlmSettings(Tuning):
     decode_budget_s: float = Field(default=30.0, gt=0)
 
 
+class RecordSettings(Tuning):
+    """What is recorded of a run (`anima up --record`), and how much of the disk it may take.
+
+    A file is closed at `file_mib`; the oldest are deleted so that no more than `total_mib` stay of a run. Of each
+    camera one image is kept every `image_every_s` seconds, 0 keeps none: they are most of the bytes.
+    """
+
+    on: bool = False
+    file_mib: int = Field(default=128, ge=1, le=4096)
+    total_mib: int = Field(default=1024, ge=2, le=1048576)
+    image_every_s: float = Field(default=2.0, ge=0, le=3600)
+
+
 class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
     `speed` is how much faster than the wall clock simulated time may run while a skill moves the body; it never
     outruns its slowest node, and is 1 while nobody holds the base.
+
+    `memory_url` is where what must survive a restart is kept: ``none`` keeps nothing, empty is the default file
+    (`memory.opening.default_file`), anything else a database as SQLAlchemy writes it, e.g.
+    ``sqlite:////var/lib/anima/mind.db``. Settings made in code keep nothing, so that no trial remembers the one before;
+    `config/anima.yaml` says what a robot does. `temperament` names the personality that the robot starts from,
+    a file in `config/temperaments/`.
     """
 
     robot: str = "anima"
@@ -52,7 +73,10 @@ class Settings(Tuning):
     seed: int = Field(default=0, ge=0)
     speed: float = Field(default=1.0, gt=0, le=100)
     cameras: bool = True
+    memory_url: str = "none"
+    temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
     llm: LlmSettings = LlmSettings()
+    record: RecordSettings = RecordSettings()
 
     @property
     def robot_file(self) -> Path:
@@ -68,7 +92,7 @@ class Settings(Tuning):
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; raises `ConfigError` naming the file and the fault."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = _parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except yaml.YAMLError as error:
@@ -77,7 +101,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(data).__name__}")
-    return data
+    return copy.deepcopy(data)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    """Parsing costs more than all the rest of building a mind, and a process reads the same files many times."""
+    return yaml.safe_load(text)
 
 
 def parse(model: type[Tuning], data: dict[str, Any], source: str) -> Any:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import mind, std
+from anima.types import audit, glue, mind, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -85,6 +85,7 @@ REPLY = Topic("reply", mind.Speech, Qos.EVENT)
 OBJECTIVES = Topic("objectives", mind.Objectives, Qos.EVENT)
 BACKLOG = Topic("backlog", mind.Backlog, Qos.STATE)
 THOUGHT = Topic("thought", mind.Thought, Qos.EVENT)
+CONTEXT = Topic("context", glue.ContextPacket, Qos.STATE)
 VERDICT = Topic("verdict", mind.Verdict, Qos.EVENT)
 OPERATOR_VERDICT = Topic("operator_verdict", mind.Verdict, Qos.EVENT)
 OPERATOR_CALL = Topic("operator_call", mind.SkillCall, Qos.EVENT)
@@ -92,6 +93,24 @@ LEASE = Topic("lease", mind.Lease, Qos.EVENT)
 SKILL_FEEDBACK = Topic("skill_feedback", mind.SkillFeedback, Qos.EVENT)
 OUTCOME = Topic("outcome", mind.Outcome, Qos.EVENT)
 
+EVENTS = Topic("events", glue.Event, Qos.EVENT)
+SALIENCE = Topic("salience", glue.Salient, Qos.EVENT)
+RESOURCES = Topic("resources", glue.Resources, Qos.STATE)
+CONFLICT = Topic("conflict", glue.Conflict, Qos.EVENT)
+CONDITION = Topic("condition", glue.Condition, Qos.STATE)
+RECALL = Topic("recall", glue.Recall, Qos.STATE)
+EPISODES = Topic("episodes", glue.Episode, Qos.EVENT)
+GOAL_TENSION = Topic("goal_tension", glue.GoalTension, Qos.STATE)
+FORECAST = Topic("forecast", glue.Forecast, Qos.EVENT)
+TEMPERAMENT = Topic("temperament", glue.Temperament, Qos.STATE)
+
 HEARTBEATS = {
     process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process
+}
+BRAIN_STATUS = {
+    process.value: Topic(f"brain_status/{process.value}", audit.BrainStatus, Qos.STATE) for process in Process
+}
+JOURNALS = {
+    process.value: Topic(f"journal/{process.value}", audit.JournalChunk, Qos.EVENT_LATCHED)
+    for process in (Process.BRAIN, Process.PLANNER)
 }

@@ -40,7 +40,7 @@ class Gate:
     def __init__(self, bench: Bench) -> None:
         row = next(row for row in TABLE if row.node == "basal_ganglia_gate")
         self.bench = bench
-        self.node = bench.add(GateNode(row, load_settings()))
+        self.node = bench.add(GateNode(row, load_settings({"memory_url": "none"})))
         self.client = ActionClient(bench.node, ExecuteSkill, "execute_skill")
         self.leases: list[Lease] = bench.listen(t.LEASE)
         self.say_outcome = bench.publisher(t.OUTCOME)
@@ -186,7 +186,7 @@ def test_a_second_skill_takes_the_body_from_the_first(gate: Gate) -> None:
 
 def test_before_anything_is_known_of_the_world_a_call_is_refused_with_that_reason(bench: Bench) -> None:
     row = next(row for row in TABLE if row.node == "basal_ganglia_gate")
-    node = bench.add(GateNode(row, load_settings()))
+    node = bench.add(GateNode(row, load_settings({"memory_url": "none"})))
     node.advance(1.0)
     client = ActionClient(bench.node, ExecuteSkill, "execute_skill")
     assert bench.until(client.server_is_ready)

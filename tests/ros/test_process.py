@@ -101,7 +101,7 @@ def test_on_the_wall_clock_a_timer_steps_the_nodes(running: Running) -> None:
 def test_a_heartbeat_says_what_every_node_does_and_why(running: Running) -> None:
     assert running.bench.until(lambda: running.beats)
     assert running.beats[0].process == "brain"
-    assert running.beats[0].detail == "probe: listens for a test"
+    assert running.node.status().why == "listens for a test"
 
 
 def test_settings_on_the_command_line_are_json_or_text() -> None:

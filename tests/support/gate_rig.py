@@ -10,9 +10,11 @@ from anima import topics as t
 from anima.config import Settings
 from anima.failure import Failure
 from anima.regions.basal_ganglia import BasalGanglia
+from anima.regions.gate.playbooks import Playbooks
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header, Time
+from anima.types.glue import Condition, Conflict, Event, Forecast, GoalTension, Resources, Salient, Temperament
 from anima.types.mind import (
     Backlog,
     Lease,
@@ -103,11 +105,81 @@ def stop_state(now: float, latched: bool = False, *active: str) -> Sent:
     return t.STOP_STATE.of(StopState(header=Header.at(now), latched=latched, source="ana", active=list(active)))
 
 
-class Bench:
-    """Steps a gate ten times a second; keeps the newest backlog, and every lease message."""
+def salient(now: float, kind: str, interrupts: str, why: str = "it is urgent", because: Sequence[str] = ()) -> Sent:
+    """The amygdala finds that an event matters."""
+    event = Event(
+        header=Header.at(now), id=f"e{now}", source="test", kind=kind, subject="", text=kind, repeats=1,
+        because=list(because),
+    )  # fmt: skip
+    return t.SALIENCE.of(Salient(header=Header.at(now), event=event, urgency=0.9, why=why, interrupts=interrupts))
 
-    def __init__(self, now: float = 100.0) -> None:
-        self.gate = BasalGanglia(SETTINGS)
+
+def conflict(now: float, objective: str, advice: str, *avoid: str, why: str = "it leads nowhere") -> Sent:
+    """The conflict monitor finds that effort brings nothing."""
+    return t.CONFLICT.of(
+        Conflict(
+            header=Header.at(now), id=f"x{now}", kind="no_progress", objective=objective, advice=advice,
+            avoid=list(avoid), why=why, because=[],
+        )
+    )  # fmt: skip
+
+
+def condition(now: float, scale: float) -> Sent:
+    """The insula says how worn the robot is; 1 is not at all."""
+    return t.CONDITION.of(
+        Condition(
+            header=Header.at(now), label="STABLE" if scale == 1 else "DEGRADED", mode="FOCUSED", strain=1 - scale,
+            retry_scale=scale, persistence_scale=scale, why="test",
+        )
+    )  # fmt: skip
+
+
+def temperament(now: float, persistence: float) -> Sent:
+    """How persistent the robot has become; 0.5 is neutral."""
+    return t.TEMPERAMENT.of(
+        Temperament(header=Header.at(now), initiative=0.5, persistence=persistence, caution=0.5, word="steady")
+    )
+
+
+def resources(now: float, **update: Any) -> Sent:
+    """What the body can afford: plenty, unless `update` says otherwise."""
+    plenty = Resources(
+        header=Header.at(now), battery=0.9, temperature=30.0, wear=0.0, charge_drive=0.0, must_dock=False,
+        think_budget_s=30.0, may_simulate=False, may_explore=True, range_m=500.0, why="the battery is full",
+        reserve=0.15,
+    )  # fmt: skip
+    return t.RESOURCES.of(plenty.model_copy(update=update))
+
+
+def tension(now: float, wants: str, objective: str = "", condition: str = "") -> Sent:
+    """What presses the robot when it is idle."""
+    return t.GOAL_TENSION.of(
+        GoalTension(
+            header=Header.at(now), tension=0.8, arousal=0.8, wants=wants, objective=objective, condition=condition,
+            why="it is unfinished",
+        )
+    )  # fmt: skip
+
+
+def forecast(now: float, call: str, advice: str, rather: str = "", why: str = "it would strand", **more: Any) -> Sent:
+    """What short rollouts say of the call of that id."""
+    fields: dict[str, Any] = {"rollouts": 3, "success": 0.5, "energy": 0.01} | more
+    return t.FORECAST.of(
+        Forecast(
+            header=Header.at(now), call="", cost_s=10.0, hazard=0.0, advice=advice,
+            rather=rather if advice == "rather" else "", why=why, id=call, **fields,
+        )
+    )  # fmt: skip
+
+
+class Bench:
+    """Steps a gate ten times a second; keeps the newest backlog, and every lease message.
+
+    `playbooks` are other ones than the file's.
+    """
+
+    def __init__(self, now: float = 100.0, playbooks: Playbooks | None = None) -> None:
+        self.gate = BasalGanglia(SETTINGS, playbooks)
         self.now = now
         self.inbox = Inbox()
         self.backlog: Backlog | None = None

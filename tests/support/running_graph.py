@@ -21,7 +21,7 @@ from support.ros_rig import Bench, start_ros
 NAMESPACE = "/robot2"
 PATIENCE_S = 90.0
 # No pictures, and a language model that doesn't answer: neither changes what is connected to what.
-SETTINGS = {"cameras": "false", "llm.server": "http://127.0.0.1:9", "seed": "5"}
+SETTINGS = {"cameras": "false", "llm.server": "http://127.0.0.1:9", "seed": "5", "memory_url": "none"}
 
 
 def at(name: str) -> str:

@@ -19,7 +19,7 @@ OPERATOR_INPUTS = {
     "cmd_vel_teleop": "people drive the base by hand",
     "sim/fault": "people break something in the simulated body",
 }
-PROCESS_TOPICS = {topic.name for topic in t.HEARTBEATS.values()}
+PROCESS_TOPICS = {topic.name for kind in (t.HEARTBEATS, t.BRAIN_STATUS, t.JOURNALS) for topic in kind.values()}
 SHARED_BY_CONVENTION = {"/tf": "every ROS node with a transform to tell publishes on /tf"}
 
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.node)
@@ -29,7 +29,8 @@ def all_topics() -> Iterator[AnyTopic]:
     for value in vars(t).values():
         if isinstance(value, t.Topic):
             yield value
-    yield from t.HEARTBEATS.values()
+    for kind in (t.HEARTBEATS, t.BRAIN_STATUS, t.JOURNALS):
+        yield from kind.values()
 
 
 def test_topics_have_one_definition_each() -> None:

@@ -47,6 +47,7 @@ BENCHES = {
     "latency": Bench("latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
     "listen": Bench("planner:bench_hearing", "labelled orders: how many are understood exactly"),
     "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
+    "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
     "manipulation": Bench("manipulation:bench_manipulation", "picking up and putting down, again and again"),
 }

@@ -9,7 +9,7 @@ from anima.config import CONFIG, Tuning, parse, read_yaml
 from anima.planner.calls import parse_call
 from anima.planner.llm.base import Message, Request
 from anima.planner.options import Options
-from anima.planner.packet import Situation, packet
+from anima.planner.packet import Situation
 
 ACT_FILE = CONFIG / "planner" / "act.yaml"
 GIVE_UP = "give_up"
@@ -47,16 +47,16 @@ def grammar(calls: tuple[str, ...]) -> str:
 
 
 def request(
-    situation: Situation,
+    packet: str,
     choices: Options,
     stable: tuple[Message, ...],
     prefill_budget_s: float,
     decode_budget_s: float,
 ) -> Request:
-    """One turn of the role "act"."""
+    """One turn of the role "act" on a packet's text."""
     return Request(
         role="act",
-        messages=(*stable, Message("user", packet(situation, choices))),
+        messages=(*stable, Message("user", packet)),
         stable=len(stable),
         grammar=grammar(choices.calls),
         max_tokens=40,

@@ -16,12 +16,13 @@ from anima.config import ConfigError, Settings, Tuning, parse
 from anima.failure import Failure
 from anima.planner import act, listen
 from anima.planner.act import load_act_prompt
+from anima.planner.bias import Bias
 from anima.planner.lexicon import known_names, load_lexicon
 from anima.planner.listen import Hearing, load_listen_prompt
 from anima.planner.llm.base import Completion, LanguageModel, LlmError, Request
 from anima.planner.objectives import NotUnderstood
-from anima.planner.options import Step
-from anima.planner.packet import Situation
+from anima.planner.options import WAIT_CALL, Step
+from anima.planner.packet import Concern, Situation, build
 from anima.planner.session import WARM_UP_BUDGET_S, warm_up
 from anima.types.base import Header, Time
 from anima.types.mind import Objective, ObjectState, WorldState
@@ -41,7 +42,10 @@ class Order(Tuning):
 
 
 class Moment(Tuning):
-    """A situation in short form and every next call that is right in it. Object -> place in `lies`, `gone`."""
+    """A situation in short form and every next call that is right in it. Object -> place in `lies`, `gone`.
+
+    `avoid` (call -> why), `prefer`, `recall`, `concerns` (``tag: text``), `news` and `word` are what the glue said.
+    """
 
     goal: str
     room: str
@@ -54,6 +58,12 @@ class Moment(Tuning):
     gone: dict[str, str] = Field(default_factory=dict)
     reach: list[str] = Field(default_factory=list)
     done: list[str] = Field(default_factory=list)
+    news: list[str] = Field(default_factory=list)
+    avoid: dict[str, str] = Field(default_factory=dict)
+    prefer: list[str] = Field(default_factory=list)
+    recall: list[str] = Field(default_factory=list)
+    concerns: list[str] = Field(default_factory=list)
+    word: str = ""
     heldout: bool = False
 
 
@@ -137,7 +147,8 @@ def bench_act(
         situation = situation_of(moment, settings)
         choices = situation.options()
         llm = settings.llm
-        done = ask(model, act.request(situation, choices, stable, llm.prefill_budget_s, llm.decode_budget_s))
+        packet = build(situation, choices).text
+        done = ask(model, act.request(packet, choices, stable, llm.prefill_budget_s, llm.decode_budget_s))
         tally.contest(done.text, moment.want, choices.calls)
         tally.add(f"{moment.goal} after {moment.done}", done.error or done.text, moment.want, done)
     return tally.score()
@@ -161,7 +172,9 @@ def bench_warmth(settings: Settings, model: LanguageModel, moments: Sequence[Mom
     done = []
     for moment in moments:
         situation = situation_of(moment, settings)
-        request = act.request(situation, situation.options(), stable, WARM_UP_BUDGET_S, settings.llm.decode_budget_s)
+        choices = situation.options()
+        packet = build(situation, choices).text
+        request = act.request(packet, choices, stable, WARM_UP_BUDGET_S, settings.llm.decode_budget_s)
         done.append(ask(model, request))
         if done[-1].error:
             raise LlmError(done[-1].error)
@@ -241,13 +254,23 @@ def situation_of(moment: Moment, settings: Settings) -> Situation:
         objective=objective,
         state=state.model_copy(update={"facts": facts_of(state)}),
         names=known_names(settings),
-        history=tuple(_step(text) for text in moment.done),
+        history=_steps(moment.done),
+        news=tuple(moment.news),
+        concerns=tuple(Concern(tag, text, 0.6) for tag, _, text in (c.partition(": ") for c in moment.concerns)),
+        recall=tuple(moment.recall),
+        disposition=moment.word,
+        bias=Bias(avoid=moment.avoid, prefer={call: "worked before" for call in moment.prefer}),
     )
 
 
-def _step(text: str) -> Step:
-    call, _, ended = text.rpartition(" ")
-    return Step(call, Failure.NONE if ended == "ok" else Failure[ended.upper()])
+def _steps(texts: Sequence[str]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for text in texts:
+        call, _, ended = text.rpartition(" ")
+        failed = next((step.failure for step in reversed(steps) if step.call == call), Failure.NONE)
+        thought = "again" if failed else "else" if call == WAIT_CALL else "next"
+        steps.append(Step(call, Failure.NONE if ended == "ok" else Failure[ended.upper()], thought=thought))
+    return tuple(steps)
 
 
 def _thing(name: str, status: str, place: str, near: bool) -> ObjectState:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from anima.failure import Failure
 from anima.planner.options import Step
 from anima.skills.registry import render
+from anima.types.glue import Event
 from anima.types.mind import Backlog, Objective, Outcome, WorldState
 from anima.world.predicates import Predicate
 
 QUESTION_VALID_S = 60.0
+CALLS_KEPT = 50
+NEWS_KEPT = 8
 STEPS_KEPT = 20
 OBJECTIVES_KEPT = 20
 FINAL = frozenset({"done", "failed", "cancelled", "declined"})
@@ -27,6 +31,7 @@ class Running:
     objective: str
     since: float
     timeout_s: float
+    thought: str = ""
     began: bool = False
 
 
@@ -54,9 +59,12 @@ class Memory:
     states: dict[str, str] | None = None
     told: set[tuple[str, str, str]] = field(default_factory=set)
     facts: frozenset[str] = frozenset()
+    untold: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=NEWS_KEPT))
+    over: deque[str] = field(default_factory=lambda: deque(maxlen=CALLS_KEPT))
 
-    def take_outcome(self, outcome: Outcome) -> None:
-        """Remember how a call for an objective ended."""
+    def take_outcome(self, outcome: Outcome, thought: str = "") -> None:
+        """Remember how a call for an objective ended, and the thought behind it."""
+        self.over.append(outcome.call.id)
         if not outcome.call.objective:
             return
         failure = Failure(outcome.failure) if outcome.failure in set(Failure) else Failure.UNKNOWN
@@ -64,7 +72,7 @@ class Memory:
             failure = Failure.NONE
         elif failure is Failure.NONE:
             failure = Failure.UNKNOWN
-        step = Step(short(outcome.call.skill, outcome.call.arguments), failure, outcome.detail)
+        step = Step(short(outcome.call.skill, outcome.call.arguments), failure, outcome.detail, thought)
         self.steps.setdefault(outcome.call.objective, deque(maxlen=STEPS_KEPT)).append(step)
         while len(self.steps) > OBJECTIVES_KEPT:
             self.steps.pop(next(iter(self.steps)))
@@ -72,6 +80,17 @@ class Memory:
     def history(self, objective: str) -> tuple[Step, ...]:
         """The ended calls for an objective, oldest first."""
         return tuple(self.steps.get(objective, ()))
+
+    def knows(self, event: Event) -> bool:
+        """Whether the event tells of a call whose end is in the history already."""
+        return any(cause in self.over for cause in event.because)
+
+    def learned(self, objective: str, calls: Iterable[str]) -> tuple[str, ...]:
+        """How those of `calls` that failed at the last try for another objective had ended, most recent first."""
+        last = {s.call: s for other, steps in self.steps.items() if other != objective for s in steps}
+        own = {step.call for step in self.history(objective)}
+        found = [step for call, step in reversed(last.items()) if call in set(calls) - own]
+        return tuple(f"{step.call} {step.ended} in an earlier task" for step in found if step.failure)
 
     def take_backlog(self, backlog: Backlog) -> list[Objective]:
         """Objectives whose end, or parking, is news.
@@ -88,8 +107,21 @@ class Memory:
         self.told |= {(o.id, o.state, o.reason) for o in news}
         return news
 
-    def news(self, state: WorldState, condition: Predicate) -> tuple[str, ...]:
-        """Facts that came or went since the last turn and concern the condition, or the robot's place and hand."""
+    def tell(self, now: float, news: Iterable[str]) -> None:
+        """Keep `news` for the next turn: nothing that came in is lost because a turn was given up."""
+        known = {line for _, line in self.untold}
+        self.untold.extend((now, line) for line in news if line not in known)
+
+    def news(self, now: float, state: WorldState, condition: Predicate, life_s: float) -> tuple[str, ...]:
+        """What came since the last turn: facts about the condition, the robot's place or hand, then what was told.
+
+        What was told more than `life_s` ago is news no more.
+        """
+        told = tuple(line for at, line in self.untold if 0 <= now - at <= life_s)
+        self.untold.clear()
+        return (*(line for line in self._changed(state, condition) if line not in told), *told)
+
+    def _changed(self, state: WorldState, condition: Predicate) -> tuple[str, ...]:
         now = frozenset(state.facts)
         gone, come = self.facts - now, now - self.facts
         first = not self.facts
@@ -104,4 +136,9 @@ class Memory:
 
 def short(skill: str, arguments: str) -> str:
     """The short form of a call as the options write it (``wait(5)``, not ``wait(5.0)``)."""
-    return render(skill, arguments).replace(".0)", ")")
+    return same_form(render(skill, arguments))
+
+
+def same_form(call: str) -> str:
+    """A rendered call as the options write it."""
+    return call.replace(".0)", ")")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anima.failure import Failure
-from anima.planner.calls import parse_call
+from anima.planner.bias import NO_BIAS, Bias
+from anima.planner.calls import CallError, parse_call
 from anima.planner.names import KnownNames
-from anima.skills.registry import SKILLS
+from anima.skills.registry import SKILLS, InvalidArguments
 from anima.types.mind import WorldState
 from anima.world.affordances import Unmet
 from anima.world.predicates import PERSON, ROBOT, Predicate, is_seen
 
-TRIES = 3  # of one call without success within an objective, then it is no longer offered
 MANY_FAILURES = 5  # of any calls for one objective
 MAX_CHAIN = 6
 WAIT_CALL, CHARGE_CALL = "wait(5)", "wait(60)"
@@ -29,11 +29,12 @@ _IN_DOUBT = (Failure.PERCEPTION_MISS, Failure.GRASP_FAILED, Failure.SLIP, Failur
 
 @dataclass(frozen=True)
 class Step:
-    """A call that has ended: its short form, how (0 for success), and what was said of it."""
+    """A call that has ended: its short form, how (0 for success), what was said of it, and the thought behind it."""
 
     call: str
     failure: Failure
     detail: str = ""
+    thought: str = ""
 
     @property
     def ended(self) -> str:
@@ -59,15 +60,26 @@ class Options:
     way: tuple[str, ...]
     exhausted: tuple[str, ...]
     give_up: tuple[str, ...]
+    bias: Bias = NO_BIAS
 
     def note(self, call: str, history: Sequence[Step]) -> str:
         """What speaks for or against a possible call, in a few words, or empty."""
-        failed = _failed_in_a_row(call, history)
-        if call == self.way[-1]:
-            return f"next on the way, failed {failed}x" if failed else "next on the way"
         if call.startswith("give_up(") and self.exhausted:
-            return f"{self.exhausted[0]} failed {TRIES}x"
-        return f"failed {failed}x" if failed else ""
+            return f"{self.exhausted[0]} failed {_failed_in_a_row(self.exhausted[0], history)}x"
+        failed = _failed_in_a_row(call, history)
+        notes = ["next on the way"] if call == self.way[-1] and call not in self.bias.avoid else []
+        notes += [self.bias.prefer[call]] if call in self.bias.prefer else []
+        notes += [self.bias.avoid[call]] if call in self.bias.avoid else []
+        notes += [f"failed {failed}x"] if failed else []
+        return ", ".join(notes)
+
+    def thought(self, call: str, history: Sequence[Step]) -> str:
+        """Why the call may have been chosen, in one word: recalled, again, next (on the way), or else."""
+        if call in self.bias.prefer:
+            return "recalled"
+        if _failed_in_a_row(call, history):
+            return "again"
+        return "next" if call == self.way[-1] else "else"
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -75,23 +87,54 @@ class Options:
         return (*self.possible, *(f"give_up({reason})" for reason in self.give_up))
 
 
-def options(condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]) -> Options:
+def options(
+    condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step], bias: Bias = NO_BIAS
+) -> Options:
     """The choices for the next step towards `condition`, `history` being the steps for it so far. Pure."""
-    exhausted = {call for call in {step.call for step in history} if _failed_in_a_row(call, history) >= TRIES}
+    tried = {step.call for step in history}
+    exhausted = {call for call in tried if _failed_in_a_row(call, history) >= bias.tries}
     way = _way(condition, state, names, history)
-    calls = dict.fromkeys((*way, *_relevant(condition, state, names, history)))
+    remembered = [call for call in bias.prefer if _can_serve(call, condition, way, state, names, history)]
+    bias = replace(bias, prefer={call: bias.prefer[call] for call in remembered})
+    calls = dict.fromkeys((*way, *_relevant(condition, state, names, history, bias), *remembered))
     possible, blocked = [], []
     for call in calls:
         unmet = _unmet(call, condition, state, names, history)
-        if unmet:
+        if call in bias.barred:
+            blocked.append(Blocked(call, bias.barred[call], ""))
+        elif unmet:
             mend = next((u.repair for u in unmet if u.repair), "")
             blocked.append(Blocked(call, unmet[0].reason, _concrete(mend, state, names)))
         elif call not in exhausted:
             possible.append(call)
-    possible.sort(key=lambda call: call != way[-1])  # the next step of the way is read first
-    return Options(
-        tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), _give_up(way, possible, history)
-    )
+    # What is read first is taken most easily: what worked before, then the next step of the way; last what failed.
+    possible.sort(key=lambda call: (call in bias.avoid, call not in bias.prefer, call != way[-1]))
+    give_up = _give_up(way, possible, history)
+    better = next((call for call in possible if call in bias.prefer and call not in bias.avoid), "")
+    if better:  # a small model takes what it took before if it may; what worked has its turn first
+        blocked += [Blocked(call, bias.avoid[call], better) for call in possible if call in bias.avoid]
+        possible = [call for call in possible if call not in bias.avoid]
+    return Options(tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), give_up, bias)
+
+
+def _can_serve(
+    call: str,
+    condition: Predicate,
+    way: Sequence[str],
+    state: WorldState,
+    names: KnownNames,
+    history: Sequence[Step],
+) -> bool:
+    """Whether a remembered call is of use now: possible, about the same things, and not just done."""
+    try:
+        if call not in way and _unmet(call, condition, state, names, history):
+            return False
+    except (CallError, InvalidArguments):
+        return False
+    about = [arg for arg in condition.args if arg in names.objects or arg in names.places]
+    since = 1 + max((i for i, step in enumerate(history) if step.failure is not Failure.NONE), default=-1)
+    done = any(step.call == call for step in history[since:])
+    return not done and (call in way or call == WAIT_CALL or any(arg in call for arg in about))
 
 
 def _give_up(way: Sequence[str], possible: Sequence[str], history: Sequence[Step]) -> tuple[str, ...]:
@@ -183,13 +226,14 @@ def _put_down(state: WorldState, names: KnownNames) -> str:
 
 
 def _relevant(
-    condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step]
+    condition: Predicate, state: WorldState, names: KnownNames, history: Sequence[Step], bias: Bias
 ) -> list[str]:
     """Other calls that can serve the condition at this moment, whether or not their preconditions hold."""
     things = [arg for arg in condition.args if arg in names.objects]
     calls = []
     for thing in things:
         failed = any(step.failure in _IN_DOUBT and thing in step.call for step in history)
+        failed = failed or any(thing in call for call in bias.barred)  # another tactic needs something to begin with
         if state.holding == thing:
             continue
         if condition.name != "told" and (failed or not is_seen(state, thing)):

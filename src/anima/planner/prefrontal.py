@@ -8,14 +8,17 @@ from anima import topics as t
 from anima.config import Settings
 from anima.planner import act, listen, speech
 from anima.planner.act import NotAChoice, load_act_prompt
+from anima.planner.budgets import load_budgets
 from anima.planner.lexicon import known_names, load_lexicon
 from anima.planner.listen import Hearing, load_listen_prompt
 from anima.planner.llm.base import LanguageModel
 from anima.planner.memory import Memory, Running, short
+from anima.planner.moment import context_packet, gather
 from anima.planner.objectives import NotUnderstood, Understanding
 from anima.planner.options import Options
-from anima.planner.packet import Situation
+from anima.planner.packet import Situation, build, quoted
 from anima.planner.session import Ended, Session, open_model, warm_up
+from anima.planner.signals import Signals
 from anima.planner.validate import validate
 from anima.runtime.component import Inbox
 from anima.skills.registry import SKILLS
@@ -28,7 +31,7 @@ from anima.world.stop_words import is_resume, is_stop
 TRIES_TO_HEAR = 3
 REFUSALS = 3
 SETTLE_S = 2.0
-CALLS_KEPT = 50
+INTERRUPTED_TURNS = 3  # in a row, then one is thought to its end whatever happens
 SILENT_S = 30.0  # without a word of it another's call counts as over, and so does our own past its timeout
 BEGIN_WITHIN_S = 5.0  # of being sent, else the gate did not let the call begin
 
@@ -51,16 +54,17 @@ class PrefrontalPlanner:
         self._to_warm = deque((("listen", self._listen_prefix), ("act", self._act_prefix)))
         self._heard: deque[tuple[Utterance, int]] = deque(maxlen=8)
         self._memory = Memory()
+        self._signals = Signals(load_budgets())
         self._hearing: tuple[Utterance, int, Hearing] | None = None
         self._deciding: tuple[Situation, Options] | None = None
         self._running: Running | None = None
         self._others: dict[str, float] = {}
-        self._over: deque[str] = deque(maxlen=CALLS_KEPT)
         self._focus: Objective | None = None
         self._open_turn = False
         self._ended_at = float("-inf")
         self._refused: list[str] = []
         self._calls = 0
+        self._cut_short = 0
         self._complained = False
         self._asked_for_patience = False
         self._doing = "It waits for its model."
@@ -77,6 +81,7 @@ class PrefrontalPlanner:
             self._take_outcome(outcome)
         if inbox.new(t.BACKLOG):
             sent += self._take_backlog(now, inbox)
+        self._take_signals(now, inbox)
         state = inbox.last(t.WORLD_STATE)
         self._watch_running(now)
         if (ended := self._session.poll(now)) is not None:
@@ -109,9 +114,9 @@ class PrefrontalPlanner:
 
     def _take_outcome(self, outcome: Outcome) -> None:
         self._others.pop(outcome.call.id, None)
-        self._over.append(outcome.call.id)
-        self._memory.take_outcome(outcome)
-        if self._running is not None and outcome.call.id == self._running.id:
+        running = self._running if self._running is not None and outcome.call.id == self._running.id else None
+        self._memory.take_outcome(outcome, running.thought if running is not None else "")
+        if running is not None:
             self._running = None
         self._ended_at = outcome.header.stamp.seconds
         self._open_turn = True
@@ -121,8 +126,16 @@ class PrefrontalPlanner:
     def _take_feedback(self, now: float, call: str) -> None:
         if self._running is not None and call == self._running.id:
             self._running.began = True
-        elif call not in self._over:  # feedback may come in after the outcome
+        elif call not in self._memory.over:  # feedback may come in after the outcome
             self._others[call] = now
+
+    def _take_signals(self, now: float, inbox: Inbox) -> None:
+        """What the glue says; what is pressing has the decision made anew, with it in sight."""
+        news, anew = self._signals.take(inbox, self._memory.knows)
+        self._memory.tell(now, news)
+        if anew and self._session.role == "act" and self._cut_short < INTERRUPTED_TURNS:
+            self._cut_short += 1
+            self._session.cancel()
 
     def _take_backlog(self, now: float, inbox: Inbox) -> list[Sent]:
         backlog = inbox.new(t.BACKLOG)[-1]
@@ -139,6 +152,9 @@ class PrefrontalPlanner:
             if self._session.role == "act":
                 self._session.cancel()
         self._focus = focus
+        if self._signals.take_backlog(backlog, self._running.call if self._running is not None else ""):
+            self._running = None
+            self._open_turn = True
         if self._running is not None and (focus is None or self._running.objective != focus.id):
             self._running = self._running if self._running.began else None
         return sent
@@ -189,24 +205,16 @@ class PrefrontalPlanner:
         changed = frozenset(state.facts) != self._memory.facts
         if not (self._open_turn or changed) or not self._has_settled(now, condition, state):
             return []
-        situation = Situation(
-            objective=focus,
-            state=state,
-            names=self._names,
-            history=self._memory.history(focus.id),
-            news=self._memory.news(state, condition),
-            refused=self._refused[-1] if self._refused else "",
-        )
+        refused = self._refused[-1] if self._refused else ""
+        situation = gather(now, focus, state, self._names, self._memory, self._signals, refused)
         choices = situation.options()
         self._open_turn = False
         self._deciding = (situation, choices)
         self._doing = f"It chooses the next step towards {focus.condition}."
-        self._session.start(
-            act.request(
-                situation, choices, self._act_prefix, self._llm.prefill_budget_s, self._llm.decode_budget_s
-            )
-        )
-        return []
+        packet = build(situation, choices, self._session.count)
+        prefill_s, decode_s = map(self._signals.think_s, (self._llm.prefill_budget_s, self._llm.decode_budget_s))
+        thought = self._session.start(act.request(packet.text, choices, self._act_prefix, prefill_s, decode_s))
+        return [t.CONTEXT.of(context_packet(now, thought, packet, self._session.prefix_tokens(self._act_prefix)))]
 
     def _has_settled(self, now: float, condition: Predicate, state: WorldState) -> bool:
         """Whether senses and gate have taken in the last outcome, so that a decision is not made in the past."""
@@ -229,12 +237,14 @@ class PrefrontalPlanner:
                 sent += self._hear_again(now, hearing[0], hearing[1])
             if deciding is not None:
                 self._open_turn = True
+                self._memory.tell(now, deciding[0].news)
             return sent if cancelled else [*sent, *self._complain(now, ended.completion.error)]
         self._complained = False
         if hearing is not None:
             return [*sent, *self._understand(now, *hearing, ended.completion.text, inbox)]
         if deciding is not None:
-            return [*sent, *self._propose(now, *deciding, ended.completion.text, state, cancelled)]
+            thought = ended.thought.id
+            return [*sent, *self._propose(now, *deciding, thought, ended.completion.text, state, cancelled)]
         if self._to_warm and self._to_warm[0][0] == ended.request.role:
             self._to_warm.popleft()
         return sent
@@ -270,6 +280,7 @@ class PrefrontalPlanner:
             meant = hearing.read(text)
         except NotUnderstood:
             return self._hear_again(now, utterance, tries)
+        self._memory.tell(now, [f"person said {quoted(utterance.text)}: {speech.UNDERSTOOD_AS[meant.kind]}"])
         dialogue = self._memory.dialogue
         dialogue.question = ""
         match meant.kind:
@@ -316,12 +327,23 @@ class PrefrontalPlanner:
     # --- focus -> one call -----------------------------------------------------------------------
 
     def _propose(
-        self, now: float, situation: Situation, choices: Options, text: str, state: WorldState | None, cancelled: bool
+        self,
+        now: float,
+        situation: Situation,
+        choices: Options,
+        thought: str,
+        text: str,
+        state: WorldState | None,
+        cancelled: bool,
     ) -> list[Sent]:
         focus = self._focus
-        if cancelled or state is None or focus is None or focus.id != situation.objective.id:
+        if focus is None or focus.id != situation.objective.id or self._others:
+            cancelled = True  # it was about something else, or another's call began meanwhile
+        if cancelled or state is None or focus is None:
             self._open_turn = True
+            self._memory.tell(now, situation.news)
             return []
+        self._cut_short = 0
         try:
             skill, arguments = act.read(text, situation, choices)
         except NotAChoice as error:
@@ -331,17 +353,19 @@ class PrefrontalPlanner:
         self._calls += 1
         call = SkillCall(
             header=Header.at(now), id=f"{focus.id}-{self._calls}", skill=skill, arguments=arguments,
-            objective=focus.id, source="planner", because=[focus.id],
+            objective=focus.id, source="planner", because=[focus.id, thought, *self._signals.ids(now, focus.id)],
         )
         verdict = validate(call, state, self._names)  # against the newest state, not the one it was chosen in
         sent: list[Sent] = [t.VERDICT.of(verdict)]
         if not verdict.accepted:
             mend = f"; {verdict.repair} would mend it" if verdict.repair else ""
+            self._memory.over.append(call.id)
             return [*sent, *self._refuse(now, focus, f"{short(skill, arguments)}: {verdict.reason}{mend}")]
         self._refused.clear()
         chosen = verdict.call
         timeout_s = SKILLS[chosen.skill].timeout_s
-        self._running = Running(call.id, short(chosen.skill, chosen.arguments), focus.id, now, timeout_s)
+        why = choices.thought(text.strip(), situation.history)
+        self._running = Running(call.id, short(chosen.skill, chosen.arguments), focus.id, now, timeout_s, why)
         return sent
 
     def _refuse(self, now: float, focus: Objective, reason: str) -> list[Sent]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anima.config import LlmSettings
+from anima.planner.budgets import estimate
 from anima.planner.llm.base import Completion, LanguageModel, Message, Pending, Request
 from anima.planner.llm.llama import LlamaCpp, cache_folder, model_file
 from anima.planner.llm.server import Server
@@ -61,6 +62,7 @@ class Session:
         self._turns = 0
         self._failures = 0
         self._not_before = float("-inf")
+        self._prefixes: dict[tuple[Message, ...], int] = {}
 
     @property
     def is_busy(self) -> bool:
@@ -83,9 +85,20 @@ class Session:
             self._not_before = now  # time jumped back
         return not self.is_busy and now >= self._not_before
 
-    def start(self, request: Request) -> None:
-        """Begin a turn; only when `may_start`."""
+    def start(self, request: Request) -> str:
+        """Begin a turn; only when `may_start`. Returns the id that its thought will bear."""
         self._pending, self._request, self._cancelled = self._model.start(request), request, False
+        return f"{request.role}-{self._turns + 1}"
+
+    def count(self, text: str) -> int:
+        """How many tokens a text has: by the model's tokenizer once it is loaded, else estimated."""
+        return self._model.count(text) if isinstance(self._model, LlamaCpp) else estimate(text)
+
+    def prefix_tokens(self, stable: tuple[Message, ...]) -> int:
+        """How many tokens the unchanging part of a role's turns has, the marks of the turns left out."""
+        if stable not in self._prefixes:
+            self._prefixes[stable] = sum(self.count(message.content) for message in stable)
+        return self._prefixes[stable]
 
     def cancel(self) -> None:
         """Give up the turn that runs; its end comes as one without thought of failure."""

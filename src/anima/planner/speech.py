@@ -11,12 +11,22 @@ from anima.skills.words import listed, spoken
 from anima.types.mind import Objective, WorldState
 from anima.world.predicates import PERSON, ROBOT, Predicate
 
+CURIOSITY = "striatum"  # what the robot wants of itself when it is idle
 GIVE_UP_WORDS = {
     "not_found": "I looked and did not find it",
     "cannot_grasp": "I tried and could not grasp it",
     "way_blocked": "the way is blocked",
     "body_faulty": "something in my body does not work",
     "not_possible": "I see no way to do it",
+}
+
+UNDERSTOOD_AS = {
+    "do": "a new task",
+    "decline": "declined",
+    "answer": "answered",
+    "reply": "answered",
+    "ask": "asked back",
+    "cancel": "the task before was dropped",
 }
 
 
@@ -83,9 +93,13 @@ def declined(reason: str, grounding: Grounding) -> str:
 
 
 def ended(objective: Objective) -> str:
-    """How an objective ended; empty when there is nothing to add to what was said already."""
-    if objective.state not in ("done", "failed", "parked"):
-        return ""  # declined and cancelled ones were answered at once; a declined one has no condition
+    """How an objective ended; empty when there is nothing to add to what was said already.
+
+    Declined and cancelled ones were answered at once, and a declined one has no condition to speak of. Nobody asked
+    for a look around, so nobody is told how it ended.
+    """
+    if objective.state not in ("done", "failed", "parked") or objective.source == CURIOSITY:
+        return ""
     goal = Predicate.parse(objective.condition)
     because = f": {objective.reason}" if objective.reason else ""
     match objective.state:

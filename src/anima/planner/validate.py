@@ -142,6 +142,8 @@ def _values(text: str, skill: Skill, names: KnownNames, changes: list[str]) -> d
             f"arguments are {len(text)} characters long, at most {MAX_ARGUMENTS_CHARS} are read",
             _example(skill.name, names),
         )
+    if text and not text.strip():
+        changes.append("blank arguments read as none")
     try:
         data = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:

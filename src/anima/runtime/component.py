@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar, cast
 
 from anima.topics import Sent, Topic
@@ -38,6 +38,14 @@ class Inbox:
     def last(self, topic: Topic[M]) -> M | None:
         """The newest value ever, or None."""
         return cast("M | None", self._last.get(topic.name))
+
+    def arrived(self) -> Mapping[str, Sequence[Msg]]:
+        """All that is new, by the topics' names: what the next step depends on besides the state."""
+        return self._new
+
+    def held(self) -> Mapping[str, Msg]:
+        """The newest value ever of each topic, by the topics' names."""
+        return self._last
 
     def clear(self) -> None:
         """Forget what was new; the step is over."""

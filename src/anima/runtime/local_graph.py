@@ -37,7 +37,7 @@ class _Seat:
     row: Row
     component: Component
     inbox: Inbox
-    due: float = TICK_S
+    due: float
     woken: bool = False
 
 
@@ -49,7 +49,8 @@ class LocalGraph:
     next step: in the same tick where they stand later in the table. The processes' heartbeats are sent for them.
 
     `replace` puts a component in the place of a node's own; `rows` may be any part of the table. Everything sent is
-    kept in `log` except high-rate sensor data, which is kept for the topics in `record`.
+    kept in `log` except high-rate sensor data, which is kept for the topics in `record`. With a longer `tick_s` time
+    moves on in coarser steps, and rows that are faster than that step once in each.
     """
 
     def __init__(
@@ -58,11 +59,17 @@ class LocalGraph:
         rows: Iterable[Row] = TABLE,
         replace: Mapping[str, Component] | None = None,
         record: Iterable[Topic[Msg]] = (),
+        tick_s: float = TICK_S,
     ) -> None:
+        self._tick_s = tick_s
+        self._ticks_per_beat = max(1, round(HEARTBEAT_S / tick_s))
         given = replace or {}
-        self._seats = [_Seat(row, given.get(row.node) or row.build(settings), Inbox()) for row in rows]
+        self._seats = [
+            _Seat(row, given.get(row.node) or row.build(settings), Inbox(), due=tick_s) for row in rows
+        ]
         if unknown := set(given) - {seat.row.node for seat in self._seats}:
             raise ValueError(f"replace names no row: {', '.join(sorted(unknown))}")
+        self._processes = sorted({seat.row.process.value for seat in self._seats})
         self._takers: dict[str, list[_Seat]] = {}
         self._wakes: dict[str, list[_Seat]] = {}
         for seat in self._seats:
@@ -80,7 +87,7 @@ class LocalGraph:
     @property
     def now(self) -> float:
         """Simulated time, seconds."""
-        return self._ticks * TICK_S
+        return self._ticks * self._tick_s
 
     def component(self, node: str) -> Component:
         """The component of a row; raises LookupError naming the rows that run."""
@@ -109,17 +116,17 @@ class LocalGraph:
         self._taps.append(listener)
 
     def tick(self) -> None:
-        """Move time on by 20 ms and step what is due."""
+        """Move time on by a tick and step what is due."""
         self._ticks += 1
         now = self.now
-        if self._ticks % round(HEARTBEAT_S / TICK_S) == 1:
+        if self._ticks % self._ticks_per_beat == 1 % self._ticks_per_beat:
             self._beat(now)
         for seat in self._seats:
             timed = now >= seat.due - _SLACK_S
             if not (timed or seat.woken):
                 continue
             if timed:
-                seat.due = max(seat.due + 1.0 / seat.row.rate_hz, now - 1.0 / seat.row.rate_hz + TICK_S)
+                seat.due = max(seat.due + 1.0 / seat.row.rate_hz, now - 1.0 / seat.row.rate_hz + self._tick_s)
             seat.woken = False
             sent = seat.component.step(now, seat.inbox)
             seat.inbox.clear()
@@ -128,7 +135,7 @@ class LocalGraph:
 
     def run_for(self, seconds: float) -> None:
         """Move time on."""
-        for _ in range(round(seconds / TICK_S)):
+        for _ in range(round(seconds / self._tick_s)):
             self.tick()
 
     def run_until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -149,6 +156,6 @@ class LocalGraph:
         return cast("Sequence[M]", self._sent.get(topic.name, ()))
 
     def _beat(self, now: float) -> None:
-        for process in sorted({seat.row.process.value for seat in self._seats}):
-            beat = Heartbeat(header=Header.at(now), process=process, detail="")
-            self.send(HEARTBEATS[process].of(beat))
+        header = Header.at(now)
+        for process in self._processes:
+            self.send(HEARTBEATS[process].of(Heartbeat.model_construct(header=header, process=process, detail="")))

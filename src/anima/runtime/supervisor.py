@@ -16,11 +16,13 @@ from anima.runtime.processes import Process
 _PR_SET_PDEATHSIG = 1
 _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))
 
+RECORDER = "recorder"
 
 # What holds the wheels still when a process is gone.
 _HELD_BY = {
     Process.REFLEX.value: "the body stops when no command comes",
     Process.BODY.value: "nothing moves without it",
+    RECORDER: "the robot runs on, unrecorded",
 }
 
 
@@ -58,7 +60,9 @@ def commands(
     settings = ["--settings", settings_file] if settings_file else []
     settings += [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
     ros = ["--ros-args", "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
-    return {
+    # First up and last down, so that nothing is missed; nobody waits for it.
+    recorder = {RECORDER: [sys.executable, "-m", "anima_nodes.recorder", *settings, "--ros-args"]}
+    return (recorder if overrides.get("record.on") == "true" else {}) | {
         process.value: [sys.executable, "-m", "anima_nodes.process", "--process", process.value, *settings, *ros]
         for process in processes
     }

@@ -235,7 +235,10 @@ class Objectives(Msg):
 
 
 class Backlog(Msg):
-    """Every objective that the gate keeps, and the one in focus (empty id: none), with the reason."""
+    """Every objective that the gate keeps, and the one in focus (empty id: none), with the reason.
+
+    `recovery` is what is being done about the focus's last failure (``after grasp_failed: rescan``), or empty.
+    """
 
     ros: ClassVar[str] = "anima_msgs/msg/Backlog"
     header: Header
@@ -243,12 +246,14 @@ class Backlog(Msg):
     focus: str
     why: str
     failures: list[str]
+    recovery: str = ""
 
 
 class SkillCall(Msg):
     """A proposed or accepted call of a skill; `arguments` is a JSON object of the skill's parameters.
 
-    `source`: planner, operator, reflex. `because` holds ids of what it was decided from.
+    `source`: planner, operator, reflex, or the gate itself: playbook, hypothalamus. `because` holds ids of what it was
+    decided from.
     """
 
     ros: ClassVar[str] = "anima_msgs/msg/SkillCall"

@@ -30,6 +30,7 @@ from anima.types.mind import (
     Outcome,
     SkillCall,
     SkillFeedback,
+    Speech,
     Utterance,
     Verdict,
     WorldState,
@@ -154,6 +155,7 @@ class Household:
         self.now = 100.0
         self.verdicts: list[Verdict] = []
         self.backlog: Backlog | None = None
+        self.said: list[str] = []
 
     def say(self, text: str, identity: str) -> None:
         utterance = Utterance(header=Header.at(self.now), id=identity, speaker="ana", text=text)
@@ -181,6 +183,8 @@ class Household:
                 self.verdicts.append(item.value)
             elif isinstance(item.value, Backlog):
                 self.backlog = item.value
+            elif isinstance(item.value, Speech):
+                self.said.append(item.value.text)
 
     @property
     def states(self) -> list[str]:
@@ -203,7 +207,9 @@ def test_every_order_ends_with_one_call_at_a_time(seed: int, order: str, failing
         home.run(20.0)
         if home.backlog is not None and home.states and not {"pending", "focused", "parked"} & set(home.states):
             break
-    assert home.states
+    if not home.states:  # a model that fails three times over one order has the person say it again
+        assert moody
+        assert home.said[-1].endswith("Please say it again.")
     assert set(home.states) <= {"done", "failed"}
     assert home.flat.most_at_once <= 1
     assert all(verdict.accepted for verdict in home.verdicts)

@@ -11,11 +11,18 @@ from support.gate_rig import (
     SETTINGS,
     accepted,
     call,
+    condition,
+    conflict,
+    forecast,
     objective,
     objectives,
     refused,
+    resources,
     said,
+    salient,
     stop_state,
+    temperament,
+    tension,
     thing,
     world,
 )
@@ -68,8 +75,35 @@ worlds = st.fixed_dictionaries(
         "holding": st.sampled_from(["", "red_cube"]),
         "objects": st.sampled_from([[], [thing("red_cube", "shelf")]]),
         "stopped": st.booleans(),
+        "localized": st.sampled_from([True, True, False]),
+        "battery": st.sampled_from([0.9, 0.5, 0.08]),
     }
 )
+glue = st.one_of(
+    st.builds(
+        lambda kind, cut: lambda now: salient(now, kind, cut),
+        st.sampled_from(["utterance", "reflex", "battery", "conflict"]), st.sampled_from(["execution", "deliberation"]),
+    ),
+    st.builds(
+        lambda id, advice, avoid: lambda now: conflict(now, id, advice, *avoid),
+        ids, st.sampled_from(["change_tactic", "escalate", "ask"]),
+        st.lists(st.sampled_from(["go_to(kitchen)", "wait(1)", "look_for(red_cube)"]), max_size=2),
+    ),
+    st.builds(lambda scale: lambda now: condition(now, scale), st.sampled_from([0.0, 0.3, 1.0])),
+    st.builds(lambda will: lambda now: temperament(now, will), st.sampled_from([0.0, 0.5, 1.0])),
+    st.builds(
+        lambda dock, drive, reach: lambda now: resources(now, must_dock=dock, charge_drive=drive, range_m=reach),
+        st.sampled_from([False, False, True]), st.sampled_from([0.0, 0.9]), st.sampled_from([0.0, 100.0]),
+    ),
+    st.builds(
+        lambda wants, id: lambda now: tension(now, wants, objective=id, condition="at(robot, shelf)"),
+        st.sampled_from(["resume", "explore", "nothing"]), ids,
+    ),
+    st.builds(
+        lambda i, advice: lambda now: forecast(now, f"c{i}", advice, "look_for(red_cube)"),
+        st.integers(0, 30), st.sampled_from(["go", "refuse", "rather"]),
+    ),
+)  # fmt: skip
 
 Event = tuple[str, Any]
 event = st.one_of(
@@ -84,6 +118,8 @@ event = st.one_of(
     st.tuples(st.just("said"), st.sampled_from(["stop", "go on", "hello", "please stop now", "stop by the shelf"])),
     st.tuples(st.just("stop"), st.tuples(st.booleans(), st.sampled_from(["", "process_silent", "obstacle"]))),
     st.tuples(st.just("world"), worlds),
+    st.tuples(st.just("glue"), glue),
+    st.tuples(st.just("glue"), glue),
 )
 gaps = st.sampled_from([0.1, 0.1, 0.1, 0.0, 0.7, 3.0, 200.0, -50.0])
 stories = st.lists(st.tuples(gaps, st.lists(event, max_size=4)), min_size=1, max_size=40)
@@ -101,11 +137,17 @@ class Watch:
         self.granted: set[str] = set()
         self.ended: dict[str, str] = {}
         self.latched = False
+        self.hushed = False
+        self.must_dock = False
         self.said = 0
         self.focus = ""
 
     def message(self, kind: str, value: Any) -> list[Sent]:
         now = self.now
+        if kind == "glue":
+            sent = value(now)
+            self.must_dock = sent.value.must_dock if sent.topic is t.RESOURCES else self.must_dock
+            return [sent]
         if kind == "objectives":
             return [objectives(now, *value[0], replace=value[1])]
         if kind in ("accepted", "refused"):
@@ -139,6 +181,7 @@ class Watch:
         if gap < 0:
             # The clock was set back: leases of the other run are void.
             self.running.clear()
+            gap = max(gap, -self.now)
         self.now = max(self.now + gap, 0.0)
         for kind, value in events:
             for item in self.message(kind, value):
@@ -146,6 +189,8 @@ class Watch:
         sent = self.gate.step(self.now, self.inbox)
         self.inbox.clear()
         stopped = any(kind == "said" and value in ("stop", "please stop now") for kind, value in events)
+        asked = ("said", "go on") in events or any(kind == "objectives" and value[0] for kind, value in events)
+        self.hushed = ((self.hushed or stopped) and not asked) or self.latched
         before = set(self.running)
         for item in sent:
             if isinstance(item.value, Lease):
@@ -165,6 +210,11 @@ class Watch:
             return
         assert lease.id not in self.granted, "a call is one lease"
         self.granted.add(lease.id)
+        if lease.call.source != "operator":
+            moves = bool(set(lease.resources) - {"voice"})
+            assert not (moves and self.hushed), "nothing begins after a stop until a person wants something"
+            own = lease.call.objective.startswith("survival")
+            assert own or not self.must_dock, "nothing but the dock while the battery is a matter of survival"
         assert self.now < lease.deadline.seconds <= self.now + 300
         for other in list(self.running.values()):
             if set(other.resources) & set(lease.resources):
@@ -179,11 +229,13 @@ class Watch:
         assert focused == ([backlog.focus] if backlog.focus else []), "exactly one focus, and it is the one told"
         pending = [o.id for o in backlog.objectives if o.state == "pending"]
         assert focused or not pending, "nothing waits while nothing is worked on"
-        assert backlog.why and len(backlog.failures) <= 5
+        assert backlog.why and len(backlog.failures) <= 5 and all(backlog.failures)
         for o in backlog.objectives:
             if o.state in OPEN:
                 assert o.id not in self.ended, "what has ended stays ended"
+                assert o.reason or o.state != "parked", "what is set aside says why"
             else:
+                assert o.reason or o.state == "declined", "what ended says why"
                 assert self.ended.setdefault(o.id, o.state) == o.state, "an objective ends once"
 
 
@@ -209,3 +261,23 @@ def test_a_gate_that_is_dumped_and_loaded_in_the_middle_says_the_same(
         assert [(s.topic.name, s.value.model_dump_json()) for s in ours] == [
             (s.topic.name, s.value.model_dump_json()) for s in theirs
         ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(stories)
+def test_after_every_story_a_new_order_can_begin(story: list[tuple[float, list[Event]]]) -> None:
+    watch = Watch()
+    for gap, events in story:
+        watch.play(gap, events)
+    calm = [resources(watch.now), condition(watch.now, 1.0), stop_state(watch.now), world(watch.now)]
+    order = objectives(watch.now, objective("new", "at(robot, office)", source="u-new", created=watch.now + 1))
+    for sent in ([*calm, said(watch.now, "stop", id="u-stop")], [said(watch.now, "to the office", id="u-new"), order]):
+        watch.must_dock = watch.latched = watch.hushed = False
+        for item in sent:
+            watch.inbox.deliver(item)
+        watch.play(1.0, [])
+    for i in range(30):
+        if any(lease.call.objective == "new" for lease in watch.running.values()):
+            return
+        watch.play(0.5, [("world", {}), ("accepted", call(f"new-{i}", "go_to", objective="new", place="office"))])
+    raise AssertionError(f"the new order never began: {watch.gate.why()}")

@@ -8,7 +8,7 @@ from anima.config import Settings
 from anima.planner.bench import Moment, situation_of
 from anima.planner.calls import CallError, parse_call
 from anima.planner.options import Options
-from anima.planner.packet import packet
+from anima.planner.packet import build
 from anima.skills.registry import SKILLS
 
 SETTINGS = Settings()
@@ -92,7 +92,7 @@ def test_the_packet_keeps_its_order_and_stays_short() -> None:
         done=["look_for(red_cube) ok", "approach(red_cube) path_blocked", "approach(red_cube) path_blocked"],
     )
     situation = situation_of(moment, SETTINGS)
-    text = packet(situation, situation.options())
+    text = build(situation, situation.options()).text
     before, _, choices = text.partition("can:\n")
     heads = [line.partition(":")[0] for line in before.splitlines()] + ["can"]
     assert choices.startswith("approach(red_cube), next on the way, failed 2x\n")

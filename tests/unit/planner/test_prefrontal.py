@@ -3,98 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
-from support.scripted_model import Answer, ScriptedModel
+from support.planner_rig import Bench, backlog, objective, of, world
+from support.scripted_model import Answer
 
 from anima import topics as t
-from anima.config import Settings
 from anima.failure import Failure
 from anima.planner.llm.base import Completion, Request
-from anima.planner.prefrontal import PrefrontalPlanner
-from anima.runtime.component import Inbox
-from anima.topics import Sent
-from anima.types.base import Header, Time
-from anima.types.mind import Backlog, Objective, ObjectState, Outcome, SkillCall, SkillFeedback, Utterance, WorldState
-from anima.types.std import Point, Pose, Vector3
-from anima.world.state import facts_of
-
-
-def world(now: float, *things: tuple[str, str], **changes: Any) -> WorldState:
-    objects = [
-        ObjectState(
-            name=name, colour=name.split("_")[0], shape=name.split("_")[1], status="confirmed",
-            position=Point(x=5.0, y=5.0, z=0.42), yaw=0.0, size=Vector3(x=0.04, y=0.04, z=0.04), place=place,
-            last_seen=Time.at(now), confidence=0.9,
-        )
-        for name, place in things
-    ]
-    state = WorldState(
-        header=Header.at(now, "map"), robot=Pose(), room="living_room", place="", holding="", docked=False,
-        battery=0.8, stopped=False, localized=True, objects=objects, surfaces=[], facts=[],
-    ).model_copy(update=changes)
-    return state.model_copy(update={"facts": facts_of(state)})
-
-
-def objective(condition: str, state: str = "focused", reason: str = "") -> Objective:
-    return Objective(
-        id="u1.0", condition=condition, said="do it", source="u1", order=0, state=state, reason=reason,
-        created=Time.at(0.0),
-    )
-
-
-def backlog(*objectives: Objective) -> Backlog:
-    focus = next((o.id for o in objectives if o.state == "focused"), "")
-    return Backlog(header=Header.at(0.0), objectives=list(objectives), focus=focus, why="", failures=[])
-
-
-class Bench:
-    """A planner with its inbox, stepped by hand ten times a second."""
-
-    def __init__(self, script: Any, wakes: bool = True) -> None:
-        self.model = ScriptedModel(script if callable(script) else lambda request: script, wakes)
-        self.planner = PrefrontalPlanner(Settings(), self.model)
-        self.inbox = Inbox()
-        self.now = 10.0
-        self.sent: list[Sent] = []
-        self.run(1.0)
-
-    def run(self, seconds: float) -> list[Sent]:
-        fresh: list[Sent] = []
-        for _ in range(round(seconds * 10)):
-            self.now += 0.1
-            fresh += self.planner.step(self.now, self.inbox)
-            self.inbox.clear()
-        self.sent += fresh
-        return fresh
-
-    def give(self, *values: Sent) -> None:
-        for value in values:
-            self.inbox.deliver(value)
-
-    def say(self, text: str, identity: str = "u1") -> list[Sent]:
-        self.give(t.UTTERANCE.of(Utterance(header=Header.at(self.now), id=identity, speaker="ana", text=text)))
-        return self.run(1.0)
-
-    def focus_on(self, condition: str, state: WorldState | None = None) -> list[Sent]:
-        self.give(t.WORLD_STATE.of(state or world(self.now)), t.BACKLOG.of(backlog(objective(condition))))
-        return self.run(1.0)
-
-    def end(self, call: SkillCall, failure: int = 0, detail: str = "") -> list[Sent]:
-        outcome = Outcome(
-            header=Header.at(self.now), lease="l", call=call, success=failure == 0, failure=failure, detail=detail,
-            duration_s=1.0,
-        )
-        last = self.inbox.last(t.WORLD_STATE)
-        assert last is not None
-        fresh = last.model_copy(update={"header": Header.at(self.now + 0.2)})
-        self.give(t.OUTCOME.of(outcome), t.WORLD_STATE.of(fresh))
-        return self.run(1.0)
-
-
-def of(sent: list[Sent], topic: t.Topic[Any]) -> list[Any]:
-    return [item.value for item in sent if item.topic is topic]
+from anima.types.base import Header
+from anima.types.mind import Outcome, SkillFeedback
 
 
 def first(request: Request) -> Answer:

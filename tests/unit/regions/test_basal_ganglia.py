@@ -32,8 +32,8 @@ GO = call("c1", "go_to", place="kitchen")
 
 @pytest.fixture
 def bench() -> Bench:
-    """A gate whose person wants the robot in the kitchen."""
-    bench = Bench()
+    """A gate whose person wants the robot in the kitchen, and that leaves it to the planner to mend failures."""
+    bench = Bench(playbooks={})
     bench.tick(objectives(bench.now, objective("o1", "at(robot, kitchen)", said="go to the kitchen")))
     return bench
 
@@ -285,7 +285,7 @@ def test_a_loaded_gate_goes_on_exactly_as_the_dumped_one(bench: Bench) -> None:
     lease = bench.begin(GO)
     bench.tick(objectives(0, objective("o2", "docked", source="u2")), refused(0, call("c7", "pick", object="red_cube")))
     bench.tick(t.OPERATOR_CALL.of(operator("p1", "go_to", place="office")))
-    twin = BasalGanglia.load(SETTINGS, json.loads(json.dumps(bench.gate.dump())))
+    twin = BasalGanglia.load(SETTINGS, json.loads(json.dumps(bench.gate.dump())), {})
     story = {
         3: [said(bench.now, "hello", id="u8")],
         9: [t.OPERATOR_CALL.of(operator("p2", "wait", seconds=1.0))],

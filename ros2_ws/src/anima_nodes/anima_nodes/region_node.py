@@ -10,10 +10,12 @@ from rclpy._rclpy_pybind11 import RCLError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from anima.audit.journal import Journal
 from anima.brain import Row
 from anima.config import Settings
-from anima.runtime.component import Inbox
+from anima.runtime.component import Component, Inbox
 from anima.topics import Qos, Sent, Topic
+from anima.types.audit import RegionStatus
 
 from .convert import from_ros, ros_class, to_ros
 
@@ -29,11 +31,15 @@ PROFILES = {
 class RegionNode(Node):
     """Runs the component of a row. Whoever owns the clock calls `advance`; wake topics step it at once."""
 
-    def __init__(self, row: Row, settings: Settings) -> None:
+    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
+        """With a `journal` every step is written down, so that it can be replayed."""
         super().__init__(row.node)
         self.row = row
         self.inbox = Inbox()
-        self.component = row.build(settings)
+        self.component: Component = journal.build(row) if journal is not None else row.build(settings)
+        self._steps = 0
+        self._counted_since = 0.0
+        self._last_sent = ("", 0.0)
         self.now = 0.0
         self._period = 1.0 / row.rate_hz
         self._due = 0.0
@@ -72,10 +78,22 @@ class RegionNode(Node):
 
     def step(self) -> None:
         """One step of the component."""
+        self._steps += 1
         sent = self.component.step(self.now, self.inbox)
         self.inbox.clear()
         for item in sent:
+            self._last_sent = (item.topic.name, self.now)
             self.publish(item)
+
+    def status(self) -> RegionStatus:
+        """How it works since the last call: steps per second, what it sent last, and why."""
+        spent = self.now - self._counted_since
+        rate = self._steps / spent if spent > 0.0 else 0.0
+        self._steps, self._counted_since = 0, self.now
+        topic, at = self._last_sent
+        return RegionStatus(
+            node=self.row.node, steps_per_s=rate, last_topic=topic, last_sent_s=at, why=self.component.why()
+        )
 
     def publishes_to_someone(self, topic: Topic[Any]) -> bool:
         """Whether anybody listens to a topic of this node."""

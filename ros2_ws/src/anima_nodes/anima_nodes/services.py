@@ -13,6 +13,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from anima import topics as t
+from anima.audit.journal import Journal
 from anima.brain import Row
 from anima.config import Settings
 from anima.failure import Failure
@@ -26,8 +27,8 @@ from .region_node import RegionNode
 class ReflexNode(RegionNode):
     """The reflex kernel, with `software_stop/stop` and `software_stop/reset` for people and tools."""
 
-    def __init__(self, row: Row, settings: Settings) -> None:
-        super().__init__(row, settings)
+    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
+        super().__init__(row, settings, journal)
         self.create_service(Trigger, "software_stop/stop", self._stop)
         self.create_service(Trigger, "software_stop/reset", self._reset)
 
@@ -47,8 +48,8 @@ class ReflexNode(RegionNode):
 class SimulatedBodyNode(RegionNode):
     """A simulated body, with `sim/inject_fault`; it draws pictures only for those who look."""
 
-    def __init__(self, row: Row, settings: Settings) -> None:
-        super().__init__(row, settings)
+    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
+        super().__init__(row, settings, journal)
         self.create_service(InjectFault, "sim/inject_fault", self._inject)
         self.create_timer(0.5, self._look_who_watches, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -70,8 +71,8 @@ class SimulatedBodyNode(RegionNode):
 class GateNode(RegionNode):
     """The gate, with the action `execute_skill`: a skill driven by hand, through the same checks and leases."""
 
-    def __init__(self, row: Row, settings: Settings) -> None:
-        super().__init__(row, settings)
+    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
+        super().__init__(row, settings, journal)
         self._calls = 0
         self._goals: dict[str, tuple[Any, Future]] = {}
         self._server = ActionServer(

@@ -7,6 +7,7 @@ import queue
 import threading
 from pathlib import Path
 
+from anima.planner.budgets import estimate
 from anima.planner.llm.base import Completion, LlmError, Request, Slot
 from anima.planner.llm.engine import Engine
 
@@ -30,6 +31,7 @@ class LlamaCpp:
         self._prefix_cache = prefix_cache
         self._queue: queue.SimpleQueue[Slot | None] = queue.SimpleQueue()
         self._closed = False
+        self._engine: Engine | None = None
         self._worker = threading.Thread(target=self._work, name="llama", daemon=True)
         self._worker.start()
 
@@ -42,6 +44,11 @@ class LlamaCpp:
             self._queue.put(slot)
         return slot
 
+    def count(self, text: str) -> int:
+        """Tokens of a text: exact once the model is loaded (any thread may read its vocabulary), else estimated."""
+        engine = self._engine
+        return len(engine.tokenize(text)) if engine is not None else estimate(text)
+
     def close(self) -> None:
         """End the worker after the turn at hand, which is aborted."""
         self._closed = True
@@ -49,15 +56,15 @@ class LlamaCpp:
         self._worker.join(timeout=10.0)
 
     def _work(self) -> None:
-        engine: Engine | None = None
         while (slot := self._queue.get()) is not None:
             try:
-                if engine is None:
-                    engine = Engine(self._file, self._threads, self._context_tokens, self._prefix_cache)
-                slot.done = engine.complete(slot.request, lambda s=slot: s.cancelled or self._closed)  # type: ignore[misc]
+                if self._engine is None:
+                    self._engine = Engine(self._file, self._threads, self._context_tokens, self._prefix_cache)
+                slot.done = self._engine.complete(slot.request, lambda s=slot: s.cancelled or self._closed)  # type: ignore[misc]
             except LlmError as error:
                 slot.done = Completion(error=str(error))
             except Exception as error:  # the thread must outlive any surprise, and the surprise must be seen
                 slot.done = Completion(error=f"{type(error).__name__}: {error}")
+        engine, self._engine = self._engine, None
         if engine is not None:
             engine.close()

@@ -1,38 +1,88 @@
-"""What is to be brought about: the backlog in its order, the one focus, and what each objective has cost so far."""
+"""One objective of the backlog: where it stands, what it has cost so far, and when it counts as reached."""
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import BaseModel
 
+from anima.regions.gate.budgets import Budgets
 from anima.regions.gate.config import GateTuning
 from anima.skills.registry import SKILLS, InvalidArguments, render
 from anima.types.mind import Objective, SkillCall, WorldState
-from anima.world.predicates import Predicate, PredicateError, holds
+from anima.world.predicates import Predicate, holds
 
 OPEN = frozenset({"pending", "focused", "parked"})
+SURVIVAL = "hypothalamus"
+CURIOSITY = "striatum"
+Parked = Literal["", "stop", "moment", "rest", "question", "survival", "restart"]
+"""What an objective that was set aside waits for: a person's word after a stop; a transient reason to pass; its rest
+to be over; an answer; the battery; somebody, or its own pressure, to take it up again after a restart."""
+
+_parse = functools.lru_cache(maxsize=256)(Predicate.parse)
+
+
+def short(call: SkillCall) -> str:
+    """A call as people and advice write it: ``wait(5)``, not ``wait(5.0)``."""
+    return plain(render(call.skill, call.arguments))
+
+
+def plain(text: str) -> str:
+    """The one spelling by which written calls are compared."""
+    return text.replace(".0)", ")")
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Why no more may be spent on an objective: `for_good`, or for as long as the robot is as it is."""
+
+    why: str
+    for_good: bool
 
 
 class Item(BaseModel):
     """An objective and its history. `group` numbers the message that it came in; `happened`: its event took place.
 
-    `waits_for_person`: it is parked until somebody says so, not until the reason is gone. `acted_at`: when the last
-    call for it ended. `told`: sentences about what did not work, newest last.
+    `parked_by`, `parked_at`: what it waits for since when. `rests`: how often it was set aside. `insisted`: a person
+    wants it before the battery is charged. `acted_at`: when the last call for it ended. `told`: sentences about what
+    did not work, newest last. `avoid`: calls that are denied, until when; `avoid_why` says why. `worked`: calls that
+    succeeded. `because`: why the robot wants it of itself.
+    `energy`: the share of the battery that a forecast says the next call takes; `battery` how full
+    the battery was when it last waited for it.
+
+    `recovery` names the last recovery (``after slip: rescan``), `recoveries` all of them; `recovering` is the failure
+    that it is for, `steps` how many steps of each failure's playbook were taken, `next_call` the call that it wants.
     """
 
     objective: Objective
     group: int
     holds_since: float | None = None
     happened: bool = False
-    waits_for_person: bool = False
+    parked_by: Parked = ""
+    parked_at: float = 0.0
+    rests: int = 0
+    insisted: bool = False
+    frustration: float = 0.0
     acted_at: float | None = None
     calls: int = 0
     failures: int = 0
     refusals: int = 0
     signatures: dict[str, int] = {}
     told: list[str] = []
+    avoid: dict[str, float] = {}
+    avoid_why: dict[str, str] = {}
+    worked: list[str] = []
+    energy: float | None = None
+    battery: float = 0.0
+    because: str = ""
+    recovery: str = ""
+    recoveries: list[str] = []
+    recovering: int = 0
+    steps: dict[int, int] = {}
+    next_call: str = ""
 
     @property
     def id(self) -> str:
@@ -45,138 +95,103 @@ class Item(BaseModel):
         return self.objective.state
 
     @property
+    def source(self) -> str:
+        """Who wants it: an utterance's id, `SURVIVAL` or `CURIOSITY`."""
+        return self.objective.source
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the robot wants it of itself."""
+        return self.source in (SURVIVAL, CURIOSITY)
+
+    @property
     def predicate(self) -> Predicate:
-        """The done-condition."""
-        return Predicate.parse(self.objective.condition)
+        """The done-condition; raises `PredicateError`."""
+        return _parse(self.objective.condition)
 
     def become(self, state: str, reason: str) -> None:
         """Change the state; what ended stays as it ended."""
-        if self.state in OPEN:
+        if self.state in OPEN and (state, reason) != (self.state, self.objective.reason):
             self.objective = self.objective.model_copy(update={"state": state, "reason": reason})
 
+    def park(self, by: Parked, now: float, reason: str) -> None:
+        """Set it aside."""
+        if self.parked_by != by:
+            self.parked_at = now
+        self.become("parked", reason)
+        self.parked_by = by
+        self.next_call = ""
+
+    def wake(self) -> None:
+        """Take it up again, behind whatever is in focus. After a rest every tactic is open again."""
+        if self.parked_by in ("rest", "question"):
+            self.avoid, self.avoid_why = {}, {}
+        self.become("pending", "")
+        self.parked_by = ""
+        self.holds_since = None
+
     def remember(self, sentence: str, keep: int) -> None:
-        """Keep a sentence for the planner, newest last."""
-        self.told = [*self.told, sentence][-keep:] if keep else []
+        """Keep a sentence for the planner, newest last; the same once only."""
+        self.told = [*(told for told in self.told if told != sentence), sentence][-keep:] if keep else []
 
-    def failed(self, signature: str, sentence: str, tuning: GateTuning) -> str:
-        """Count a call that failed; `signature` is equal for the same call failing in the same way.
-
-        Returns why no more may be spent on the objective, or empty.
-        """
+    def failed(self, signature: str, sentence: str, tuning: GateTuning, budgets: Budgets) -> Spent | None:
+        """Count a call that failed; `signature` is equal for the same call failing in the same way."""
         self.failures += 1
-        self.signatures[signature] = self.signatures.get(signature, 0) + 1
+        self.signatures[signature] = same = self.signatures.get(signature, 0) + 1
+        self.frustration += 1.0 + tuning.repeat_frustration * (same - 1)
         self.remember(sentence, tuning.failures_told)
-        same = self.signatures[signature]
-        if same > tuning.retries_per_signature:
-            return f"it failed in this way {same} times"
-        if self.failures >= tuning.failures_per_objective:
-            return f"{self.failures} calls for it failed"
-        return ""
+        if same >= budgets.same:
+            return Spent(f"it failed in this way {times(same)}", same > tuning.retries_per_signature)
+        if self.failures >= budgets.failures:
+            return Spent(f"{self.failures} calls for it failed", self.failures >= tuning.failures_per_objective)
+        return None
 
-    def refused(self, call: SkillCall, reason: str, tuning: GateTuning) -> str:
-        """Count a proposal that the validator refused; returns why it was one too many, or empty."""
+    def overdrawn(self, tuning: GateTuning, budgets: Budgets) -> Spent | None:
+        """Whether there were too many calls for it already."""
+        if self.source == CURIOSITY and self.calls >= tuning.calls_per_exploration:
+            return Spent(f"{self.calls} calls are enough for a look around", True)
+        if self.calls < budgets.calls:
+            return None
+        why = f"{self.calls} calls were made for it and it is still not reached"
+        return Spent(why, self.calls >= tuning.calls_per_objective)
+
+    def refused(self, call: SkillCall, reason: str, tuning: GateTuning) -> Spent | None:
+        """Count a proposal that the validator refused."""
         self.refusals += 1
         sentence = f"{render(call.skill, call.arguments)}: refused, {reason}"
         self.remember(sentence, tuning.failures_told)
         if self.refusals < tuning.refusals_in_a_row:
-            return ""
-        return f"{self.refusals} proposals in a row were refused, the last: {sentence}"
+            return None
+        return Spent(f"{self.refusals} proposals in a row were refused, the last: {sentence}", True)
+
+    def forbid(self, call: str, until: float, why: str) -> None:
+        """Deny a call until a time, or until another call for the objective has worked: the tactic has changed then."""
+        call = plain(call)
+        self.avoid = {**self.avoid, call: max(until, self.avoid.get(call, until))}
+        self.avoid_why = {**self.avoid_why, call: why}
+
+    def forbidden(self, now: float, call: str) -> str:
+        """Why a call is denied now, or empty."""
+        call = plain(call)
+        return self.avoid_why[call] if now < self.avoid.get(call, now) else ""
+
+    def succeeded(self, call: str, tuning: GateTuning) -> None:
+        """A call for it worked: what is new relieves, and what was forbidden is allowed again."""
+        if call not in self.worked:
+            self.worked = [*self.worked, call][-20:]
+            self.frustration *= tuning.progress_relief
+        self.avoid = {}
+
+    def mended(self) -> None:
+        """A call worked after a recovery, which is over."""
+        if self.recovery:
+            self.recovery, self.recovering, self.next_call = "", 0, ""
+            self.become(self.state, "")
 
 
-class Backlog(BaseModel):
-    """Open objectives in the order in which they are served, and the last ones that ended."""
-
-    open: list[Item] = []
-    finished: list[Item] = []
-    groups: int = 0
-    known: list[str] = []
-
-    @property
-    def focus(self) -> Item | None:
-        """The one objective that is worked on."""
-        return next((item for item in self.open if item.state == "focused"), None)
-
-    def find(self, objective: str) -> Item | None:
-        """The open objective of that id."""
-        return next((item for item in self.open if item.id == objective), None)
-
-    def add(self, objectives: Iterable[Objective], tuning: GateTuning) -> None:
-        """Take in what came in one message: served in its `order`, after what came before. An id counts once."""
-        self.groups += 1
-        for objective in sorted(objectives, key=lambda o: o.order):
-            if objective.id in self.known:
-                given_up = self.find(objective.id) if objective.state in ("failed", "cancelled") else None
-                if given_up is not None:
-                    self.end(given_up, objective.state, objective.reason, tuning)
-                continue
-            self.known = [*self.known, objective.id][-200:]
-            item = Item(objective=objective, group=self.groups)
-            if objective.state == "declined":
-                self._finish(item, tuning)
-                continue
-            try:
-                _ = item.predicate
-            except PredicateError as error:
-                item.objective = objective.model_copy(update={"state": "declined", "reason": str(error)})
-                self._finish(item, tuning)
-                continue
-            item.objective = objective.model_copy(update={"state": "pending"})
-            self.open.append(item)
-
-    def end_all(self, state: str, reason: str, tuning: GateTuning) -> None:
-        """End every open objective alike."""
-        for item in list(self.open):
-            self.end(item, state, reason, tuning)
-
-    def park(self, reason: str, *, until_said: bool) -> None:
-        """Set every open objective aside; with `until_said` until a person says "go on"."""
-        for item in self.open:
-            if until_said or not item.waits_for_person:
-                item.become("parked", reason)
-                item.waits_for_person = until_said
-
-    def wake(self, *, said: bool) -> None:
-        """Take up what was set aside: by itself, or what waits until it is said."""
-        for item in self.open:
-            if item.state == "parked" and item.waits_for_person == said:
-                item.become("pending", "")
-                item.waits_for_person = False
-
-    def end(self, item: Item, state: str, reason: str, tuning: GateTuning) -> None:
-        """The objective is done, failed or cancelled; once, and for good."""
-        if item not in self.open:
-            return
-        item.become(state, reason)
-        self.open.remove(item)
-        self._finish(item, tuning)
-
-    def _finish(self, item: Item, tuning: GateTuning) -> None:
-        self.finished = [*self.finished, item][-tuning.finished_kept :] if tuning.finished_kept else []
-
-    @property
-    def why(self) -> str:
-        """Why this objective has the focus, or why none has."""
-        focus = self.focus
-        if focus is None and not self.open:
-            return "nothing is left to do"
-        if focus is None:
-            first = self.open[0]
-            go_on = "; a person must say that it may go on" if first.waits_for_person else ""
-            return f"nothing is worked on: {first.objective.reason}{go_on}"
-        rest = len(self.open) - 1
-        rank = f"it is the oldest of {rest + 1} that are open" if rest else "it is all that is open"
-        said = f", asked for as {focus.objective.said!r}" if focus.objective.said else ""
-        return f"{focus.objective.condition}{said}: {rank}"
-
-    def choose(self) -> Item | None:
-        """Keep the focus, or give it to the next that is pending. Exactly one is focused, if any is pending."""
-        focus = self.focus
-        if focus is None:
-            focus = next((item for item in self.open if item.state == "pending"), None)
-            if focus is not None:
-                focus.become("focused", "")
-                focus.holds_since = None
-        return focus
+def times(count: int) -> str:
+    """``once``, or ``3 times``."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def is_done(now: float, item: Item, world: WorldState, stable_s: float) -> bool:

@@ -1,0 +1,269 @@
+"""Replays a journal: freshly built regions get the recorded inputs and must send the recorded values, bit by bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from anima.audit.codec import decode, encode, topic_of
+from anima.audit.journal import FORMAT, asked, takes_model
+from anima.brain import TABLE, Row
+from anima.config import Settings
+from anima.planner.llm.base import Completion, Request
+from anima.runtime.component import Component, Inbox
+from anima.skills.registry import render
+from anima.topics import Sent
+from anima.types.base import Msg
+
+DIFFERENCES_SHOWN = 8
+
+
+class BadRecord(ValueError):
+    """A record that can't be replayed; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A step that came out otherwise than recorded. `differences` are lines for people: recorded -> replayed."""
+
+    node: str
+    at: float
+    step: int
+    differences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = "\n".join(f"  {line}" for line in self.differences)
+        where = f"{self.node} at {self.at:.2f} s (its step {self.step})"
+        return f"{where} decided otherwise, recorded -> replayed:\n{lines}"
+
+
+@dataclass
+class NodeReport:
+    """How the replay of one region went. `skipped` says why it was not replayed, empty if it was."""
+
+    steps: int = 0
+    sent: int = 0
+    diverged: int = 0
+    first: Divergence | None = None
+    skipped: str = ""
+
+
+@dataclass
+class Report:
+    """How a replay went."""
+
+    nodes: dict[str, NodeReport] = field(default_factory=dict)
+    first: Divergence | None = None
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """Steps that were replayed."""
+        return sum(node.steps for node in self.nodes.values())
+
+    @property
+    def identical(self) -> bool:
+        """Whether something was replayed, and every step sent what was recorded."""
+        return self.steps > 0 and not any(node.diverged for node in self.nodes.values())
+
+
+class _RecordedTurn:
+    def __init__(self, model: RecordedModel, request: Request) -> None:
+        self._model, self._request = model, request
+
+    def poll(self) -> Completion | None:
+        return self._model.take(self._request)
+
+    def cancel(self) -> None:
+        """What became of the turn is in the record."""
+
+
+class RecordedModel:
+    """Answers as the record says, in the step in which the model answered; notes when it was asked something else."""
+
+    def __init__(self) -> None:
+        self.ready: list[dict[str, Any]] = []
+        self.surprises: list[str] = []
+
+    def start(self, request: Request) -> _RecordedTurn:
+        """A turn that ends in the recorded step."""
+        return _RecordedTurn(self, request)
+
+    def take(self, request: Request) -> Completion | None:
+        """The answer that the record has for the step at hand."""
+        if not self.ready:
+            return None
+        answer = dict(self.ready.pop(0))
+        if answer.pop("asked") != asked(request):
+            self.surprises.append(f"the model was asked something else in the role {request.role!r}")
+        return Completion(**answer)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass
+class _Seat:
+    component: Component
+    inbox: Inbox
+    model: RecordedModel
+    report: NodeReport
+
+
+def differences(recorded: Any, replayed: Any, path: str = "") -> Iterator[str]:
+    """The leaves in which two JSON values differ, one line each."""
+    if isinstance(recorded, dict) and isinstance(replayed, dict):
+        for key in dict.fromkeys((*recorded, *replayed)):
+            where = f"{path}.{key}" if path else key
+            yield from differences(recorded.get(key), replayed.get(key), where)
+    elif isinstance(recorded, list) and isinstance(replayed, list) and len(recorded) == len(replayed):
+        for index, (one, other) in enumerate(zip(recorded, replayed, strict=True)):
+            yield from differences(one, other, f"{path}[{index}]")
+    elif json.dumps(recorded) != json.dumps(replayed):
+        yield f"{path}: {_brief(recorded)} -> {_brief(replayed)}"
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 160 else f"{text[:157]}…"
+
+
+class Replay:
+    """Replays one process's journal line by line. The configuration in force is the one that counts, so a caller
+    who wants the recorded numbers sets them up before the first import (`anima replay` does)."""
+
+    def __init__(
+        self, change: Callable[[Settings], Settings] = lambda settings: settings, rows: Sequence[Row] = TABLE
+    ) -> None:
+        self._change = change
+        self._rows = {row.node: row for row in rows}
+        self._settings: Settings | None = None
+        self._seats: dict[str, _Seat] = {}
+        self._values: dict[int, tuple[str, Msg, dict[str, Any]]] = {}
+        self.report = Report()
+
+    def feed(self, line: Mapping[str, Any]) -> Divergence | None:
+        """Take one line; returns the divergence if it is a step that came out otherwise. Raises `BadRecord`."""
+        if "session" in line:
+            self._begin(line)
+        elif "state" in line:
+            self._restore(line)
+        elif "v" in line:
+            topic = topic_of(line["t"])
+            self._values[line["v"]] = (topic.name, decode(topic, line["d"]), line["d"])
+        elif "s" in line:
+            return self._step(line)
+        return None
+
+    def interrupt(self, gap: str) -> None:
+        """Lines are missing here: what follows is replayed from the next keyframe on."""
+        self.report.gaps.append(gap)
+        self._settings = None
+        self._seats.clear()
+
+    def _begin(self, line: Mapping[str, Any]) -> None:
+        if line["session"] != FORMAT:
+            raise BadRecord(f"the journal has format {line['session']}, this version reads {FORMAT}")
+        if line["first"]:
+            self._seats.clear()
+        self._values.clear()
+        # What was remembered from before the start is in the dumps, and a replay must not be remembered.
+        recorded = Settings.model_validate(line["settings"]).model_copy(update={"memory_url": "none"})
+        self._settings = self._change(recorded)
+        self._fresh = bool(line["first"])
+
+    def _restore(self, line: Mapping[str, Any]) -> None:
+        node = line["state"]
+        if node in self._seats or self._settings is None:
+            return
+        report = self.report.nodes.setdefault(node, NodeReport())
+        row = self._rows.get(node)
+        if row is None:
+            report.skipped = "no such row in the brain table"
+            return
+        model, inbox = RecordedModel(), Inbox()
+        component = self._build(row.load(), line["dump"], model)
+        if component is None:
+            report.skipped = "the record begins in the middle of its run, and its state was not dumped"
+            return
+        for number in line["last"].values():
+            name, value, _ = self._value(number)
+            inbox.deliver(Sent(topic_of(name), value))
+        inbox.clear()
+        self._seats[node] = _Seat(component, inbox, model, report)
+
+    def _build(self, build: Callable[..., Any], dump: Any, model: RecordedModel) -> Component | None:
+        """A component in the recorded state; None if that is not known."""
+        if self._fresh:
+            component: Component = build(self._settings, model=model) if takes_model(build) else build(self._settings)
+            # What it had remembered from before the start is in the dump.
+            if dump is None or json.loads(json.dumps(component.dump())) == dump:  # type: ignore[attr-defined]
+                return component
+        load = getattr(build, "load", None)
+        return cast(Component, load(self._settings, dump)) if load is not None and dump is not None else None
+
+    def _value(self, number: int) -> tuple[str, Msg, dict[str, Any]]:
+        try:
+            return self._values[number]
+        except KeyError:
+            raise BadRecord(f"the journal speaks of value {number} before it tells it; a part is missing") from None
+
+    def _step(self, line: Mapping[str, Any]) -> Divergence | None:
+        seat = self._seats.get(line["s"])
+        if seat is None:
+            return None
+        for number in line["in"]:
+            name, value, _ = self._value(number)
+            seat.inbox.deliver(Sent(topic_of(name), value))
+        seat.model.ready = list(line.get("turns", ()))
+        seat.model.surprises.clear()
+        seat.report.steps += 1
+        raised = ""
+        sent: list[Sent] = []
+        try:
+            sent = seat.component.step(line["at"], seat.inbox)
+        except Exception as error:  # a recorded crash is replayed like anything else
+            raised = f"{type(error).__name__}: {error}"
+        seat.inbox.clear()
+        seat.report.sent += len(line["out"])
+        found = [*seat.model.surprises, *self._compare(line, sent, raised)]
+        if not found:
+            return None
+        divergence = Divergence(line["s"], line["at"], seat.report.steps, tuple(found[:DIFFERENCES_SHOWN]))
+        seat.report.diverged += 1
+        seat.report.first = seat.report.first or divergence
+        self.report.first = self.report.first or divergence
+        return divergence
+
+    def _compare(self, line: Mapping[str, Any], sent: Sequence[Sent], raised: str) -> Iterator[str]:
+        if raised != line.get("error", ""):
+            yield f"raised: {line.get('error', '') or 'nothing'} -> {raised or 'nothing'}"
+        recorded = [(name, data) for name, _, data in map(self._value, line["out"])]
+        replayed = [(item.topic.name, json.loads(encode(item.value))) for item in sent]
+        if [name for name, _ in recorded] != [name for name, _ in replayed]:
+            yield f"sent: {_told(recorded)} -> {_told(replayed)}"
+        for (name, one), (other_name, other) in zip(recorded, replayed, strict=False):
+            if name == other_name:
+                yield from differences(one, other, name)
+
+
+def _told(values: Sequence[tuple[str, dict[str, Any]]]) -> str:
+    return ", ".join(f"{name}{_gist(data)}" for name, data in values) or "nothing"
+
+
+def _gist(data: Mapping[str, Any]) -> str:
+    """What a value says, in a few words."""
+    call = data.get("call")
+    if isinstance(call, dict):
+        taken = " taken back" if data.get("granted") is False else ""
+        return f" {render(call['skill'], call['arguments'])}{taken}"
+    objectives = data.get("objectives")
+    if objectives:
+        return f" {_states(objectives)}"
+    return f" {_brief(data['text'])}" if data.get("text") else ""
+
+
+def _states(objectives: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{one['condition']} {one['state']}" for one in objectives)

@@ -1,0 +1,133 @@
+"""Opening the store that the settings name, and what regions and gate start from: what was kept, in this run's time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from anima.config import Settings
+from anima.console.folders import state_folder
+from anima.memory.errors import NotThere, StoreUnusable
+from anima.memory.kinds import EPISODE, OBJECTIVE, TEMPERAMENT, Dispositions
+from anima.memory.rows import REAL_CLOCK, Item, Stamp
+from anima.memory.store import Store
+from anima.types.base import Time
+from anima.types.glue import Episode
+from anima.types.mind import Objective
+
+INTERRUPTED = "interrupted by a restart"
+_OPEN = frozenset({"pending", "focused", "parked"})
+
+
+@dataclass(frozen=True)
+class RunClock:
+    """The ROS clock of this run against UTC: `epoch_utc_s` is the UTC at which it reads 0.
+
+    The real clock is UTC itself. A simulated one starts anew at 0 in each run, and may run faster than the wall:
+    it is laid behind everything that is remembered, so that what was lived in it is younger than all before.
+    """
+
+    id: str
+    epoch_utc_s: float
+
+    def stamp(self, now: float) -> Stamp:
+        """The moment at which the clock reads `now`."""
+        return Stamp(self.epoch_utc_s + now, self.id, now)
+
+    def reading(self, utc_s: float) -> float:
+        """What the clock would have shown; negative before a simulated run."""
+        return utc_s - self.epoch_utc_s
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it goes on across restarts."""
+        return self.id == REAL_CLOCK
+
+
+def default_file() -> Path:
+    """Where a robot remembers unless it is told otherwise: ``~/.local/state/anima/mind.db``."""
+    return state_folder() / "mind.db"
+
+
+def open_store(settings: Settings) -> Store | None:
+    """The store that the settings name, or None where nothing is kept. Raises `StoreUnusable`."""
+    if settings.memory_url == "none":
+        return None
+    if settings.memory_url:
+        return Store(settings.memory_url)
+    file = default_file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnusable(f"{file}: {error}; free it, or set memory_url") from error
+    return Store(f"sqlite:///{file}")
+
+
+def run_clock(settings: Settings, store: Store) -> RunClock:
+    """The clock of the run that starts now."""
+    if settings.sim == "none":
+        return RunClock(REAL_CLOCK, 0.0)
+    epoch_utc_s = max(time.time(), store.newest_utc_s() or 0.0)
+    return RunClock(f"sim-{epoch_utc_s:.3f}", epoch_utc_s)
+
+
+def remembered_episodes(settings: Settings, most: int) -> list[Episode]:
+    """The episodes that were lived last, oldest first, each `at` in this run's time. Empty where nothing is kept."""
+    store = open_store(settings)
+    if store is None:
+        return []
+    with store:
+        clock = run_clock(settings, store)
+        found = []
+        for item in store.all(EPISODE, newest=most):
+            try:
+                episode = Episode.model_validate(item.data)
+            except ValidationError:
+                continue  # written by another version of the mind; it stays in the store, and `verify` tells of it
+            found.append(episode.model_copy(update={"at": Time.at(clock.reading(item.at.utc_s))}))
+        return found
+
+
+def remembered_temperament(settings: Settings) -> Dispositions | None:
+    """Where the temperament of the settings' personality had drifted to, or None when it starts anew."""
+    store = open_store(settings)
+    if store is None:
+        return None
+    with store:
+        try:
+            return Dispositions.model_validate(store.get(TEMPERAMENT, settings.temperament).data)
+        except (NotThere, ValidationError):
+            return None
+
+
+def restored_objectives(settings: Settings) -> list[Objective]:
+    """The objectives that were open when the last run ended, parked, in their order, with their times in this run's.
+
+    Their ids are those in the store, which no utterance of this run can have. Empty where nothing is kept.
+    """
+    store = open_store(settings)
+    if store is None:
+        return []
+    with store:
+        clock = run_clock(settings, store)
+        found = [_restored(item, clock) for item in store.all(OBJECTIVE)]
+    objectives = [objective for objective in found if objective is not None]
+    return sorted(objectives, key=lambda objective: (objective.created.seconds, objective.order))
+
+
+def _restored(item: Item, clock: RunClock) -> Objective | None:
+    try:
+        objective = Objective.model_validate(item.data)
+    except ValidationError:
+        return None
+    if objective.state not in _OPEN:
+        return None
+    created_utc_s = objective.created.seconds + item.at.utc_s - item.at.clock_s
+    return objective.model_copy(
+        update={
+            "id": item.id, "state": "parked", "reason": INTERRUPTED, "created": Time.at(clock.reading(created_utc_s))
+        }
+    )  # fmt: skip

@@ -1,0 +1,290 @@
+"""The one store of what must survive: versioned items in a database, appended to and never changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from pydantic import BaseModel, JsonValue, ValidationError
+from sqlalchemy import Connection, Engine, create_engine, event, func, select, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from anima.memory.errors import BadData, NotThere, RecalledEvidence, StoreUnusable, UnknownKind
+from anima.memory.kinds import KINDS, RECALLED
+from anima.memory.rows import META, METADATA, SCHEMA, VERSIONS, Change, Item, Stamp, next_item
+
+IN_MEMORY = "sqlite://"
+_WRITES = "anima_writes"
+_TRIES = 3
+
+
+class Store:
+    """Items (kind, id) with all their versions: who wrote each, when, why, and from which events.
+
+    What `put`, `archive` and `write` return is on the disk: it survives a killed process and a lost battery. A call
+    that raises has changed nothing. Nothing is overwritten or deleted: a new version supersedes, an archived one is
+    left out of `all`. Data must be what its kind says, and nothing in it may have come out of memory as a recall
+    (`RecalledEvidence`): memory must not become its own witness. Threads may share a store; processes may share its
+    file.
+    """
+
+    def __init__(self, url: str, kinds: Mapping[str, type[BaseModel]] = KINDS) -> None:
+        """`url` as SQLAlchemy writes it, e.g. ``sqlite:////var/lib/anima/mind.db``; `IN_MEMORY` for one that ends
+        with the process. Raises `StoreUnusable` when there is no usable database."""
+        self._kinds = kinds
+        self._lock = threading.RLock()
+        self._engine = _open(url)
+        self._place = self._engine.url.render_as_string(hide_password=True)
+        try:
+            with self._transaction(writes=True) as connection:
+                METADATA.create_all(connection)
+                self._check_schema(connection)
+        except StoreUnusable:
+            self._engine.dispose()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database; what was written stays."""
+        self._engine.dispose()
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def put(
+        self,
+        kind: str,
+        id: str,
+        data: Mapping[str, Any],
+        *,
+        who: str,
+        why: str,
+        at: Stamp,
+        because: Sequence[str] = (),
+    ) -> Item:
+        """Write a new version of an item. One that says what the current version says already writes nothing."""
+        return self.write([Change(kind, id, data, who, why, at, tuple(because))])[0]
+
+    def archive(self, kind: str, id: str, *, who: str, why: str, at: Stamp, because: Sequence[str] = ()) -> Item:
+        """Put an item away: a new version that `all` leaves out. Raises `NotThere` when there is no such item."""
+        return self.write([Change(kind, id, None, who, why, at, tuple(because), archived=True)])[0]
+
+    def write(self, changes: Sequence[Change]) -> list[Item]:
+        """Write all of the changes, or none when one of them can't be; returns the current versions."""
+        checked = [(change, None if change.data is None else self._checked(change)) for change in changes]
+        for attempt in range(_TRIES):
+            try:
+                with self._transaction(writes=True) as connection:
+                    return [self._append(connection, change, data) for change, data in checked]
+            except _Overtaken:
+                # Another process took the version's number; only possible where writers don't wait for each other.
+                if attempt == _TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _checked(self, change: Change) -> dict[str, JsonValue]:
+        name = f"{change.kind} {change.id!r}"
+        model = self._kinds.get(change.kind)
+        if model is None:
+            raise UnknownKind(f"no kind {change.kind!r}; there are {', '.join(sorted(self._kinds))}")
+        if not (0 < len(change.id) <= 200 and change.who and len(change.who) <= 64 and change.why):
+            raise BadData(f"{name}: an item needs an id of at most 200 characters, a who and a why")
+        if _is_recalled(change.data):
+            raise RecalledEvidence(f"{name}: it came out of memory; only what was lived can be kept")
+        try:
+            data: dict[str, JsonValue] = model.model_validate(change.data).model_dump(mode="json")
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'data'}: {e['msg']}" for e in error.errors())
+            raise BadData(f"{name}: {faults}") from error
+        if _is_recalled(data):
+            raise RecalledEvidence(f"{name}: it came out of memory; only what was lived can be kept")
+        return data
+
+    def _append(self, connection: Connection, change: Change, data: dict[str, JsonValue] | None) -> Item:
+        before = self._current(connection, change.kind, change.id)
+        if data is None:
+            if before is None:
+                raise NotThere(f"there is no {change.kind} {change.id!r} to archive")
+            data = dict(before.data)
+        item = next_item(change, before, data)
+        if before is not None and before.data == data and before.archived == change.archived:
+            return before
+        connection.execute(VERSIONS.insert().values(**item.values()))
+        return item
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def get(self, kind: str, id: str, version: int | None = None) -> Item:
+        """An item as it is now, archived or not, or in an older version. Raises `NotThere`."""
+        with self._transaction() as connection:
+            item = self._current(connection, kind, id, version)
+        if item is None:
+            which = "" if version is None else f" in version {version}"
+            raise NotThere(f"there is no {kind} {id!r}{which} in {self._place}")
+        return item
+
+    def history(self, kind: str, id: str) -> list[Item]:
+        """All versions of an item, oldest first; empty when there is none."""
+        wanted = (VERSIONS.c.kind == kind) & (VERSIONS.c.id == id)
+        with self._transaction() as connection:
+            rows = connection.execute(select(VERSIONS).where(wanted).order_by(VERSIONS.c.version))
+            return [Item.of_row(row) for row in rows]
+
+    def all(self, kind: str, newest: int | None = None) -> list[Item]:
+        """The current versions of a kind's items that are not archived, in the order of their last change.
+
+        `newest` leaves out all but the last so many.
+        """
+        latest = (
+            select(func.max(VERSIONS.c.seq).label("seq"))
+            .where(VERSIONS.c.kind == kind)
+            .group_by(VERSIONS.c.id)
+            .subquery()
+        )
+        query = (
+            select(VERSIONS)
+            .join(latest, VERSIONS.c.seq == latest.c.seq)
+            .where(VERSIONS.c.archived.is_(False))
+            .order_by(VERSIONS.c.seq.desc())
+        )
+        with self._transaction() as connection:
+            rows = connection.execute(query if newest is None else query.limit(newest))
+            return [Item.of_row(row) for row in rows][::-1]
+
+    def newest_utc_s(self) -> float | None:
+        """The latest moment that anything in the store is about, or None when it is empty."""
+        with self._transaction() as connection:
+            found: float | None = connection.execute(select(func.max(VERSIONS.c.valid_from))).scalar()
+            return found
+
+    def verify(self) -> list[str]:
+        """What is wrong with the store, a sentence each: damaged pages, gaps, a changed past, unreadable data.
+
+        Empty when all is well.
+        """
+        faults: list[str] = []
+        with self._transaction() as connection:
+            if connection.dialect.name == "sqlite":
+                said = connection.execute(text("PRAGMA integrity_check")).scalars().all()
+                faults += [f"{self._place}: {line}" for line in said if line != "ok"]
+            order = (VERSIONS.c.kind, VERSIONS.c.id, VERSIONS.c.version)
+            before: Item | None = None
+            for row in connection.execute(select(VERSIONS).order_by(*order)):
+                item = Item.of_row(row)
+                if before is not None and (before.kind, before.id) != (item.kind, item.id):
+                    before = None
+                faults += self._faults(item, before)
+                before = item
+        return faults
+
+    def _faults(self, item: Item, before: Item | None) -> Iterator[str]:
+        name = f"{item.kind} {item.id!r} version {item.version}"
+        change = Change(
+            item.kind, item.id, item.data, item.who, item.why, item.at, item.because, archived=item.archived
+        )
+        expected = next_item(change, before, item.data)
+        if item.version != expected.version:
+            yield f"{name}: version {expected.version} is missing"
+        elif item.digest != expected.digest:
+            yield f"{name}: it is not what was written"
+        model = self._kinds.get(item.kind)
+        if model is None:
+            yield f"{name}: nothing here knows this kind"
+            return
+        try:
+            model.model_validate(item.data)
+        except ValidationError as error:
+            yield f"{name}: not readable as {item.kind}: {error.error_count()} faults"
+
+    def _current(self, connection: Connection, kind: str, id: str, version: int | None = None) -> Item | None:
+        wanted = (VERSIONS.c.kind == kind) & (VERSIONS.c.id == id)
+        if version is not None:
+            wanted &= VERSIONS.c.version == version
+        query = select(VERSIONS).where(wanted).order_by(VERSIONS.c.version.desc()).limit(1)
+        row = connection.execute(query).first()
+        return None if row is None else Item.of_row(row)
+
+    # --- the database ----------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self, writes: bool = False) -> Iterator[Connection]:
+        with self._lock:
+            try:
+                engine = self._engine.execution_options(**{_WRITES: writes})
+                with engine.begin() as connection:
+                    yield connection
+            except IntegrityError as error:
+                if writes and "item_version" in str(error.orig) and "unique" in str(error.orig).lower():
+                    raise _Overtaken(f"{self._place}: another process wrote the same version") from error
+                raise StoreUnusable(f"{self._place}: {error.orig}") from error
+            except SQLAlchemyError as error:
+                cause = getattr(error, "orig", None) or error
+                raise StoreUnusable(
+                    f"{self._place}: {cause}. Nothing of this was written. Make room or free the file; if it is "
+                    "damaged, move it away and a new one is begun; memory_url=none keeps nothing"
+                ) from error
+
+    def _check_schema(self, connection: Connection) -> None:
+        found = connection.execute(select(META.c.value).where(META.c.key == "schema")).scalar()
+        if found is None:
+            connection.execute(META.insert().values(key="schema", value=str(SCHEMA)))
+        elif found != str(SCHEMA):
+            raise StoreUnusable(
+                f"{self._place}: it was written in layout {found}, this version reads {SCHEMA}; use the version that "
+                "wrote it, or another memory_url"
+            )
+
+
+class _Overtaken(StoreUnusable):
+    """Another process wrote the version that this one was about to write."""
+
+
+def _open(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() != "sqlite":
+            return create_engine(parsed, pool_pre_ping=True)
+        if parsed.database in (None, "", ":memory:"):
+            engine = create_engine(parsed, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        else:
+            engine = create_engine(parsed, connect_args={"timeout": 10.0})
+    except (ArgumentError, ImportError, SQLAlchemyError) as error:
+        raise StoreUnusable(f"memory_url {url!r}: {error}; write it as sqlite:////folder/mind.db") from error
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    """SQLite as a store of record: writers don't block readers, and what is committed is on the disk."""
+    connection.isolation_level = None  # transactions begin where `_begin` says
+    for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    # A writer takes the lock before it reads which version comes next.
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _is_recalled(data: object) -> bool:
+    """Whether anything in the data says of itself that it came out of memory."""
+    if isinstance(data, BaseModel):
+        return getattr(data, "origin", None) == RECALLED or any(_is_recalled(value) for _, value in data)
+    if isinstance(data, Mapping):
+        return data.get("origin") == RECALLED or any(_is_recalled(value) for value in data.values())
+    if isinstance(data, list | tuple):
+        return any(_is_recalled(value) for value in data)
+    return False

@@ -1,0 +1,1 @@
+"""What the hippocampus is made of: situations as sets of features, and traces that are found by likeness."""

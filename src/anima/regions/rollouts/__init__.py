@@ -1,0 +1,1 @@
+"""What prospection imagines with: ways on the known map, what was learned of their risks, and short rollouts."""
