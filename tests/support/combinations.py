@@ -137,7 +137,7 @@ class _Watch:
             if set(other.resources) & set(lease.resources):
                 self.of.fault(f"{lease.call.skill} and {other.call.skill} are leased the same part of the body")
         self.leases[lease.id] = lease
-        if not MOVING & set(lease.resources):
+        if not MOVING & set(lease.resources) or lease.call.skill == "stop":
             return
         if self.latched_at is not None and at - self.latched_at > REACTION_S:
             self.of.fault(f"{lease.call.skill} was leased while the software stop was latched")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.gate_rig import (
+    TICK_S,
     Bench,
     accepted,
     call,
@@ -15,6 +16,7 @@ from support.gate_rig import (
 
 from anima import topics as t
 from anima.failure import Failure
+from anima.types.base import Header
 from anima.types.mind import SkillCall
 
 GO = call("c1", "go_to", place="kitchen")
@@ -160,3 +162,15 @@ class TestByHand:
         bench = Bench()
         bench.tick(t.OPERATOR_CALL.of(operator("p1", "dock")), look=False)
         assert bench.verdicts[-1].reason == "nothing is known of the world yet"
+
+
+def test_a_call_by_hand_from_the_moment_of_the_stop_word_does_not_begin_after_it() -> None:
+    bench = Bench()
+    bench.tick()
+    now = bench.now + TICK_S
+    by_hand = call("hand-1", "go_to", objective="", source="operator", place="kitchen").model_copy(
+        update={"header": Header.at(now)}
+    )
+    assert bench.tick(t.OPERATOR_CALL.of(by_hand), said(now, "Stop!")) == []
+    assert bench.wait(2.0) == []
+    assert [verdict.reason for verdict in bench.verdicts] == ["the person said stop"]

@@ -11,6 +11,8 @@ from anima.skills.registry import render
 from anima.topics import Sent
 from anima.types.mind import SkillCall
 
+_STAMP_S = 1e-6  # stamps are rounded to nanoseconds, times are not
+
 
 class ByHand:
     """The calls of people."""
@@ -34,6 +36,10 @@ class ByHand:
         wanted = resources_of(call.skill)
         if wanted & MOTION and floor.latched:
             return [floor.refusal(now, call, Failure.PRECONDITION_UNMET, floor.latch_reason)]
+        silenced_at = state.hearing.silenced_at
+        if silenced_at is not None and call.header.stamp.seconds <= silenced_at + _STAMP_S and call.skill != "stop":
+            # A stop word is heard before what else came in the same step, whichever was said first.
+            return [floor.refusal(now, call, Failure.INTERRUPTED, "the person said stop")]
         sent = [t.OPERATOR_VERDICT.of(verdict)]
         older = [other for other in state.waiting if resources_of(other.skill) & wanted]
         for other in older:
