@@ -38,7 +38,9 @@ def _figures(score: Score) -> tuple[dict[str, Any], bool]:
     figures = {
         "cases": score.total,
         "right": score.right,
-        "right_by_chance": score.chance * score.total,
+        "contested": score.contested,
+        "contested_right": score.contested_right,
+        "contested_right_by_lot": score.contested_by_lot,
         "seconds_per_turn_s": score.seconds_per_turn,
         "cached_share": score.cached_share,
         "misses": list(score.misses),

@@ -138,9 +138,9 @@ class Traffic:
     def load(self, data: dict[str, Any]) -> None:
         """Take over a dumped state."""
         for key, saved in data["traces"].items():
-            fields = {name: -math.inf if value is None else value for name, value in saved.items()}
-            fact = Fact(**{**saved["fact"], "because": tuple(saved["fact"]["because"])})
-            self._traces[key] = _Trace(**{**fields, "fact": fact})
+            fields: dict[str, Any] = {name: -math.inf if value is None else value for name, value in saved.items()}
+            fields["fact"] = Fact(**{**saved["fact"], "because": tuple(saved["fact"]["because"])})
+            self._traces[key] = _Trace(**fields)
         self._waiting = dict.fromkeys(data["waiting"])
         self._buckets = {source: (tokens, at) for source, (tokens, at) in data["buckets"].items()}
 
