@@ -24,7 +24,8 @@ INTERFACES = Path(__file__).resolve().parents[2] / "ros2_ws" / "src" / "anima_ms
 
 
 def twins() -> list[type[Msg]]:
-    found = [value for module in (base, std, mind, glue, audit) for value in vars(module).values() if isinstance(value, type)]
+    modules = (base, std, mind, glue, audit)
+    found = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
     return sorted({cls for cls in found if issubclass(cls, Msg) and cls is not Msg}, key=lambda cls: cls.__name__)
 
 
