@@ -12,23 +12,8 @@ from anima.planner.prefrontal import PrefrontalPlanner
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header, Time
-from anima.types.mind import (
-    Backlog,
-    Condition,
-    Conflict,
-    ContextPacket,
-    Episode,
-    Event,
-    Objective,
-    ObjectState,
-    Outcome,
-    Recall,
-    Resources,
-    Salient,
-    SkillCall,
-    Utterance,
-    WorldState,
-)  # fmt: skip
+from anima.types.glue import Condition, Conflict, ContextPacket, Episode, Event, Recall, Resources, Salient
+from anima.types.mind import Backlog, Objective, ObjectState, Outcome, SkillCall, Utterance, WorldState
 from anima.types.std import Point, Pose, Vector3
 from anima.world.state import facts_of
 from support.scripted_model import ScriptedModel
