@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,8 +16,9 @@ from rich.table import Table
 from anima import brain
 from anima import topics as t
 from anima.console.folders import state_folder
+from anima.console.start import graph
 from anima.install.commands import doctor, models_app
-from anima.runtime.supervisor import Death, Supervisor, commands
+from anima.runtime.supervisor import Death, Supervisor
 from anima.types.glue import ContextPacket
 
 app = typer.Typer(
@@ -60,16 +60,6 @@ def _recorded(record: bool) -> dict[str, str]:
 def _fail(message: str, code: int = 1) -> typer.Exit:
     console.print(f"[red]{message}[/red]", soft_wrap=True)
     return typer.Exit(code)
-
-
-def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Supervisor:
-    """A supervisor for the whole graph with these settings. It remembers nothing of runs before unless `more` says so:
-    trials must not learn from each other."""
-    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", **more}
-    if model:
-        settings["llm.model"] = model
-    folder = state_folder() / "log" / f"{os.getpid()}"
-    return Supervisor(commands(settings), folder)
 
 
 @app.command()

@@ -16,7 +16,8 @@ from anima.runtime.processes import Process
 from anima.types.base import Time
 from anima.types.mind import Heartbeat
 from anima.types.std import Clock
-from anima_nodes.process import HEARTBEAT_S, ProcessNode, main, overrides, parse
+from anima_nodes.heart import HEARTBEAT_S, ProcessNode
+from anima_nodes.process import main, overrides, parse
 from anima_nodes.region_node import RegionNode
 
 pytestmark = pytest.mark.ros

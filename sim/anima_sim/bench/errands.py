@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from anima.body.places import Places, load_places
 from anima.config import ROOT, Tuning, load_settings, parse, read_yaml
+from anima.console.start import graph
 from anima.types.mind import GroundTruth
 from anima.world.predicates import Predicate
 from anima_sim.errand import TOPICS, Report, Watcher, follow, settle
@@ -164,7 +165,6 @@ def decide(
 
 def run_trial(trial: Trial, speed: float, console: Console, verbose: bool) -> Result:
     """A fresh graph, one order, its judgement."""
-    from anima.cli import graph
     from anima_nodes.client import Client
 
     places = load_places(load_settings().map_folder)

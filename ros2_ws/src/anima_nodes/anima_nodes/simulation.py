@@ -13,7 +13,7 @@ from anima.config import Settings
 from anima.runtime.pacing import Pacer
 from anima.runtime.processes import Process
 
-from .process import TICK_S, ProcessNode
+from .heart import TICK_S, ProcessNode
 from .region_node import PROFILES, ros_class
 
 POLL_S = 0.002
