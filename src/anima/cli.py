@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -338,7 +339,9 @@ def bench(
 
 
 def main() -> None:
-    """Entry point of `./anima`."""
+    """Entry point of `./anima`. An interrupt and a request to terminate end it alike: in order."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(app())
 
 

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 
 import pytest
-from support.combinations import EVENTS, Combination
+from support.combinations import EVENTS, Combination, faults_of
 
 from anima.audit.codec import encode
 
@@ -19,15 +19,10 @@ COMBINATIONS = int(os.environ.get("ANIMA_COMBINATIONS", "1500"))
 BATCH = 50
 
 
-def faults_of(first: int) -> list[str]:
-    """What went wrong in a batch of combinations."""
-    return [fault for seed in range(first, min(first + BATCH, COMBINATIONS)) for fault in Combination(seed).run()]
-
-
 @pytest.mark.timeout(900)
 def test_no_combination_of_events_breaks_the_mind() -> None:
     """No deadlock, no two foci, no lease without deadline, no motion after a stop, every refusal explained."""
-    batches = range(0, COMBINATIONS, BATCH)
+    batches = [range(first, min(first + BATCH, COMBINATIONS)) for first in range(0, COMBINATIONS, BATCH)]
     workers = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(min(4, os.cpu_count() or 1), mp_context=workers) as pool:
         faults = [fault for batch in pool.map(faults_of, batches) for fault in batch]

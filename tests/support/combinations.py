@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from anima import topics as t
@@ -228,3 +228,8 @@ EVENTS: dict[str, Event] = {
     "dropped": lambda c: c.flat.drop(),
     "carried off": _carry_off,
 }
+
+
+def faults_of(seeds: Iterable[int]) -> list[str]:
+    """What went wrong in these combinations; here, where worker processes find it by its module's name."""
+    return [fault for seed in seeds for fault in Combination(seed).run()]
