@@ -342,7 +342,7 @@ def main() -> None:
     """Entry point of `./anima`. An interrupt and a request to terminate end it alike: in order."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(app())
+    sys.exit(app(prog_name="anima"))
 
 
 if __name__ == "__main__":

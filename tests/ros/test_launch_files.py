@@ -158,7 +158,7 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     file.touch()
     other = {
         "robot": "other", "sim": "mujoco", "seed": "9", "speed": "3", "llm": "other", "params_file": str(file),
-        "namespace": "other", "use_sim_time": "false", "log_level": "warn",
+        "namespace": "other", "use_sim_time": "false", "log_level": "warn", "record": "true",
     }
     declared = {str(call.args[0].value) for call in calls(SIM, "DeclareLaunchArgument")}  # type: ignore[attr-defined]
     assert declared == other.keys()

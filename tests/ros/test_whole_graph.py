@@ -73,7 +73,8 @@ def test_a_topic_has_its_type_and_quality_of_service_on_the_wire(graph: Graph, t
 
 
 def test_beside_the_topics_of_the_table_there_are_only_those_of_ros_itself(graph: Graph) -> None:
-    known = {at(topic.name) for topic in TOPICS}
+    of_processes = [topic for kind in (t.HEARTBEATS, t.BRAIN_STATUS, t.JOURNALS) for topic in kind.values()]
+    known = {at(topic.name) for topic in (*TOPICS, *of_processes)}
     found = {name for name, _ in graph.bench.node.get_topic_names_and_types()}
     of_ros = {name for name in found if "/_action/" in name or name in ("/rosout", "/parameter_events")}
     assert found - of_ros <= known
