@@ -324,7 +324,7 @@ def show_context(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def bench(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="errands, latency, listen, act, perception, manipulation.")],
+    name: Annotated[str, typer.Argument(help="Which one; without a name they are listed.")] = "",
     seed: Seed = 1,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
 ) -> None:
