@@ -67,6 +67,7 @@ class Report:
     conditions: dict[str, bool]
     said: list[str]
     failures: list[str]
+    recoveries: list[str]
     calls: int
     collisions: int
     worst_collision_speed_mps: float
@@ -189,6 +190,7 @@ def _judge(
         conditions=conditions,
         said=said,
         failures=[f"{o.condition}: {o.reason}" for o in errand.objectives.values() if o.state == "failed"],
+        recoveries=errand.recoveries,
         calls=len(errand.outcomes),
         collisions=truth.collisions if truth else 0,
         worst_collision_speed_mps=truth.worst_collision_speed if truth else 0.0,

@@ -21,6 +21,7 @@ class Errand:
     speeches: list[str] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
+    recoveries: list[str] = field(default_factory=list)
     answered: bool = False
 
     def feed(self, sent: Sent) -> None:
@@ -30,6 +31,8 @@ class Errand:
                 self._note(new.objectives)
             case Backlog() as backlog:
                 self._note([o for o in backlog.objectives if o.id in self.objectives])
+                if backlog.recovery and backlog.recovery not in self.recoveries:
+                    self.recoveries.append(backlog.recovery)
             case Speech() as speech if sent.topic.name == t.REPLY.name:
                 self.replies.append(speech.text)
                 self.answered = self.answered or speech.cause == self.id
