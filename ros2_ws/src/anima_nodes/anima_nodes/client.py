@@ -41,7 +41,7 @@ class Client:
         rclpy.init(args=["--ros-args", "--log-level", "WARN"], signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node(f"anima_client_{os.getpid()}", namespace=namespace)
         self._received: queue.SimpleQueue[Sent] = queue.SimpleQueue()
-        self._beats: dict[str, str] = {}
+        self._alive: set[str] = set()
         self._subscriptions: dict[str, Any] = {}
         self.subscribe(*topics)
         for topic in t.HEARTBEATS.values():
@@ -95,7 +95,7 @@ class Client:
         until = time.monotonic() + timeout_s
         while time.monotonic() < until:
             alive()
-            missing = sorted(set(t.HEARTBEATS) - set(self._beats))
+            missing = sorted(set(t.HEARTBEATS) - self._alive)
             if not missing and self._voice.get_subscription_count() >= listeners:
                 return
             time.sleep(0.05)
@@ -167,7 +167,7 @@ class Client:
         return self._node.create_subscription(ros_class(topic.type.ros), topic.name, convert, PROFILES[topic.qos])
 
     def _note_beat(self, sent: Sent) -> None:
-        self._beats[sent.value.process] = sent.value.detail  # type: ignore[attr-defined]  # a Heartbeat
+        self._alive.add(sent.topic.name.removeprefix("heartbeat/"))
 
     def _spin(self) -> None:
         while not self._closing.is_set() and rclpy.ok():
