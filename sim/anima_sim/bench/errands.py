@@ -224,7 +224,11 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
         task = progress.add_task("errands", total=len(trials))
         for trial in trials:
             progress.update(task, description=f"{trial.kind.kind} (seed {trial.seed})")
-            result = run_trial(trial, options.speed, progress.console, options.verbose)
+            try:
+                result = run_trial(trial, options.speed, progress.console, options.verbose)
+            except KeyboardInterrupt:
+                progress.console.print(f"broken off after {len(results)} of {len(trials)}; their figures follow")
+                break
             results.append(result)
             mark = "[green]right[/green]" if result.right else f"[red]wrong[/red] {result.why}"
             if options.faults:
@@ -237,7 +241,8 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
                 soft_wrap=True,
             )
             progress.advance(task)
-    return figures(results), meets(results, RIGHT_OF_30_WITH_FAULTS if options.faults else RIGHT_OF_30)
+    met = meets(results, RIGHT_OF_30_WITH_FAULTS if options.faults else RIGHT_OF_30)
+    return figures(results), met and len(results) == len(trials)
 
 
 def meets(results: list[Result], right_of_30: int) -> bool:
