@@ -54,8 +54,23 @@ Record = Annotated[
 ]
 
 
-def _recorded(record: bool) -> dict[str, str]:
-    return {"record.on": "true"} if record else {}
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting of config/anima.yaml, e.g. --set temperament=driven."),
+]
+
+
+def _more(record: bool, pairs: list[str] | None) -> dict[str, str]:
+    """The settings of `--record` and `--set`, for `graph`; a bad one ends the command before anything starts."""
+    from anima.config import ConfigError, load_settings
+    from anima_nodes.process import overrides
+
+    try:
+        load_settings(overrides(pairs or []))
+    except ConfigError as error:
+        raise _fail(str(error), 2) from None
+    more = dict(pair.split("=", 1) for pair in pairs or [])
+    return {**more, "record.on": "true"} if record else more
 
 
 def _fail(message: str, code: int = 1) -> typer.Exit:
@@ -66,12 +81,13 @@ def _fail(message: str, code: int = 1) -> typer.Exit:
 @app.command()
 def up(
     sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "", memory: Memory = "",
-    record: Record = False,
+    record: Record = False, sets: Set = None,
 ) -> None:
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
-    with graph(sim, seed, speed, model, memory_url=memory, **_recorded(record)) as running, Client([]) as client:
+    more = {"memory_url": memory, **_more(record, sets)}
+    with graph(sim, seed, speed, model, **more) as running, Client([]) as client:
         console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
         try:
             client.wait_ready(120.0, alive=lambda: _raise_deaths(running))
@@ -104,6 +120,7 @@ def demo(
     model: Model = "",
     out: Annotated[Path | None, typer.Option(help="Folder for the film and the map picture.")] = None,
     record: Record = False,
+    sets: Set = None,
 ) -> None:
     """Start the robot in its simulated flat and talk to it, or run one errand and exit with its result.
 
@@ -114,7 +131,7 @@ def demo(
 
     folder = out or state_folder() / "errands"
     try:
-        with graph(sim, seed, speed, model, **_recorded(record)) as running, Client(TOPICS) as client:
+        with graph(sim, seed, speed, model, **_more(record, sets)) as running, Client(TOPICS) as client:
             console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
             client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
             if errand:

@@ -7,6 +7,7 @@ import json
 import math
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -170,14 +171,14 @@ def decide(
     return True, ""
 
 
-def run_trial(trial: Trial, speed: float, console: Console, verbose: bool) -> Result:
+def run_trial(trial: Trial, speed: float, console: Console, verbose: bool, sets: Mapping[str, str]) -> Result:
     """A fresh graph, one order, its judgement."""
     from anima_nodes.client import Client
 
     places = load_places(load_settings().map_folder)
     watcher = Watcher(console, quiet=not verbose)
     moved_m = 0.0
-    with graph("mujoco", trial.seed, speed) as running, Client(TOPICS) as client:
+    with graph("mujoco", trial.seed, speed, **sets) as running, Client(TOPICS) as client:
         client.wait_ready(START_LIMIT_S)
         settle(client, watcher)
         assert watcher.truth is not None, "the simulator tells no truth"
@@ -200,13 +201,19 @@ def run_trial(trial: Trial, speed: float, console: Console, verbose: bool) -> Re
 
 def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Run the trials; prints each as it ends."""
+    from anima_nodes.process import overrides
+
     parser = argparse.ArgumentParser(prog="anima bench errands", description=__doc__)
     parser.add_argument("--kinds", default="", help="only these kinds, comma-separated")
     parser.add_argument("--seeds", type=int, default=3, help="worlds and phrasings per kind (default 3)")
     parser.add_argument("--speed", type=float, default=4.0, help="simulated time while moving, times the clock")
     parser.add_argument("--faults", action="store_true", help="break something in the middle of each errand")
     parser.add_argument("--verbose", action="store_true", help="show what each robot thinks and does")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting, e.g. --set temperament=skittish"
+    )
     options = parser.parse_args(arguments)
+    sets = dict(pair.split("=", 1) for pair in options.set if load_settings(overrides([pair])))
     kinds = [kind for kind in load_kinds() if not options.kinds or kind.kind in options.kinds.split(",")]
     trials = [
         Trial(
@@ -225,7 +232,7 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
         for trial in trials:
             progress.update(task, description=f"{trial.kind.kind} (seed {trial.seed})")
             try:
-                result = run_trial(trial, options.speed, progress.console, options.verbose)
+                result = run_trial(trial, options.speed, progress.console, options.verbose, sets)
             except KeyboardInterrupt:
                 progress.console.print(f"broken off after {len(results)} of {len(trials)}; their figures follow")
                 break
