@@ -53,6 +53,18 @@ class RecordSettings(Tuning):
     image_every_s: float = Field(default=2.0, ge=0, le=3600)
 
 
+class Switches(Tuning):
+    """What is learned, each for itself (`anima up --no-lessons` …). Off: nothing of it is written or has an effect;
+    what was learned before stays in the store.
+    """
+
+    lessons: bool = True
+    selfmodel: bool = True
+    intentions: bool = True
+    facts: bool = True
+    parts: bool = True
+
+
 class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
@@ -77,6 +89,7 @@ class Settings(Tuning):
     temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
     llm: LlmSettings = LlmSettings()
     record: RecordSettings = RecordSettings()
+    learn: Switches = Switches()
 
     @property
     def robot_file(self) -> Path:

@@ -1,0 +1,1 @@
+"""Learning from people: reactions, lessons with confidence, a portrait of itself, promises that survive, and facts."""
