@@ -27,3 +27,7 @@ class RecalledEvidence(BadData):
 
 class NotThere(StoreError, LookupError):
     """No item, or no version of it, of that name."""
+
+
+class Overtaken(StoreError):
+    """The item is no longer in the version that the change was made on; read it again, then decide anew."""

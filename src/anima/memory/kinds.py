@@ -1,18 +1,32 @@
-"""The kinds of items that are kept, and what each one's data must be."""
+"""The kinds of items that are kept, and what each one's data must be.
+
+A new kind is one line in `_MODELS`: its name, and where its pydantic model stands. The model may say two things more:
+`patch_rules: ClassVar[PatchRules]` lets a language model change such items through the patch door (`memory.patch`),
+and a method `search_texts(self) -> list[str]` lets them be found by meaning (`memory.vectors`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+import importlib
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from anima.types.glue import Episode
-from anima.types.mind import Objective
 
 EPISODE, OBJECTIVE, TEMPERAMENT = "episode", "objective", "temperament"
+PART, PART_LINEAGE = "part", "part_lineage"
 LIVED, RECALLED = "lived", "recalled"
+
+# By name, not by class: what a kind holds may itself be built on the store.
+_MODELS = {
+    EPISODE: "anima.memory.kinds:LivedEpisode",
+    OBJECTIVE: "anima.types.mind:Objective",
+    TEMPERAMENT: "anima.memory.kinds:Dispositions",
+    PART: "anima.parts.schema:Part",
+    PART_LINEAGE: "anima.parts.schema:Lineage",
+}
 
 
 class Dispositions(BaseModel):
@@ -31,6 +45,25 @@ class LivedEpisode(Episode):
     origin: Literal["lived"]
 
 
-KINDS: Mapping[str, type[BaseModel]] = MappingProxyType(
-    {EPISODE: LivedEpisode, OBJECTIVE: Objective, TEMPERAMENT: Dispositions}
-)
+class _Kinds(Mapping[str, type[BaseModel]]):
+    """The models by kind, each imported when it is first asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+        self._found: dict[str, type[BaseModel]] = {}
+
+    def __getitem__(self, kind: str) -> type[BaseModel]:
+        if kind not in self._found:
+            module, _, name = self._places[kind].partition(":")
+            model: type[BaseModel] = getattr(importlib.import_module(module), name)
+            self._found[kind] = model
+        return self._found[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+KINDS: Mapping[str, type[BaseModel]] = _Kinds(_MODELS)

@@ -83,7 +83,10 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Change:
-    """A new version of an item to be written: what (`data` None: as it was), by whom, why, from which events."""
+    """A new version of an item to be written: what (`data` None: as it was), by whom, why, from which events.
+
+    With `on_version` it is written only while that is the item's newest version (0: while there is no such item).
+    """
 
     kind: str
     id: str
@@ -93,6 +96,7 @@ class Change:
     at: Stamp
     because: tuple[str, ...] = ()
     archived: bool = False
+    on_version: int | None = None
 
 
 @dataclass(frozen=True)
@@ -109,13 +113,15 @@ class Item:
     why: str
     because: tuple[str, ...]
     digest: str = field(repr=False)
+    seq: int = field(default=0, repr=False, compare=False)
+    """Its place in the order in which everything was written; 0 until it is read back."""
 
     @classmethod
     def of_row(cls, row: Any) -> Item:
         """The item in a row of `VERSIONS`."""
         return cls(
             row.kind, row.id, row.version, row.data, row.archived, Stamp(row.valid_from, row.clock, row.clock_s),
-            row.who, row.why, tuple(row.because), row.digest,
+            row.who, row.why, tuple(row.because), row.digest, row.seq,
         )  # fmt: skip
 
     def values(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from anima.memory.errors import BadData, NotThere, RecalledEvidence, StoreUnusable, UnknownKind
+from anima.memory.errors import BadData, NotThere, Overtaken, RecalledEvidence, StoreUnusable, UnknownKind
 from anima.memory.kinds import KINDS, RECALLED
 from anima.memory.rows import META, METADATA, SCHEMA, VERSIONS, Change, Item, Stamp, next_item
 
@@ -93,11 +93,15 @@ class Store:
                     raise
         raise AssertionError("unreachable")
 
+    def model(self, kind: str) -> type[BaseModel]:
+        """What the data of a kind's items must be. Raises `UnknownKind`."""
+        if kind not in self._kinds:
+            raise UnknownKind(f"no kind {kind!r}; there are {', '.join(sorted(self._kinds))}")
+        return self._kinds[kind]
+
     def _checked(self, change: Change) -> dict[str, JsonValue]:
         name = f"{change.kind} {change.id!r}"
-        model = self._kinds.get(change.kind)
-        if model is None:
-            raise UnknownKind(f"no kind {change.kind!r}; there are {', '.join(sorted(self._kinds))}")
+        model = self.model(change.kind)
         if not (0 < len(change.id) <= 200 and change.who and len(change.who) <= 64 and change.why):
             raise BadData(f"{name}: an item needs an id of at most 200 characters, a who and a why")
         if _is_recalled(change.data):
@@ -113,6 +117,12 @@ class Store:
 
     def _append(self, connection: Connection, change: Change, data: dict[str, JsonValue] | None) -> Item:
         before = self._current(connection, change.kind, change.id)
+        version = 0 if before is None else before.version
+        if change.on_version not in (None, version):
+            raise Overtaken(
+                f"{change.kind} {change.id!r} is in version {version} now, and the change was made on version "
+                f"{change.on_version}; read it again"
+            )
         if data is None:
             if before is None:
                 raise NotThere(f"there is no {change.kind} {change.id!r} to archive")
@@ -161,6 +171,19 @@ class Store:
         with self._transaction() as connection:
             rows = connection.execute(query if newest is None else query.limit(newest))
             return [Item.of_row(row) for row in rows][::-1]
+
+    def since(self, kind: str, seq: int, most: int | None = None) -> list[Item]:
+        """The versions of a kind's items that were written after `seq`, in their order; at most so many."""
+        wanted = (VERSIONS.c.kind == kind) & (VERSIONS.c.seq > seq)
+        query = select(VERSIONS).where(wanted).order_by(VERSIONS.c.seq)
+        with self._transaction() as connection:
+            return [Item.of_row(row) for row in connection.execute(query if most is None else query.limit(most))]
+
+    def last_seq(self, kind: str) -> int:
+        """The `seq` of the version of that kind that was written last; 0 when there is none."""
+        with self._transaction() as connection:
+            query = select(func.max(VERSIONS.c.seq)).where(VERSIONS.c.kind == kind)
+            return connection.execute(query).scalar() or 0
 
     def newest_utc_s(self) -> float | None:
         """The latest moment that anything in the store is about, or None when it is empty."""
