@@ -118,6 +118,7 @@ def places(scene: Scene) -> dict[str, Any]:
             "approach": _pose(scene.dock.approach()),
         },
         "no_go": [{"name": scene.stairs.name, "polygon": _corners(keep_out(scene.stairs))}],
+        "coverings": [{"name": rug.name, "polygon": _corners((*rug.start, *rug.end))} for rug in scene.rugs],
     }  # fmt: skip
 
 

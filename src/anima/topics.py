@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import audit, glue, mind, std
+from anima.types import audit, glue, learning, mind, parts, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -103,6 +103,15 @@ EPISODES = Topic("episodes", glue.Episode, Qos.EVENT)
 GOAL_TENSION = Topic("goal_tension", glue.GoalTension, Qos.STATE)
 FORECAST = Topic("forecast", glue.Forecast, Qos.EVENT)
 TEMPERAMENT = Topic("temperament", glue.Temperament, Qos.STATE)
+BIDS = Topic("bids", parts.PartBids, Qos.EVENT)
+STANCES = Topic("stances", parts.Stances, Qos.STATE)
+PART_CHANGES = Topic("part_changes", parts.PartChange, Qos.EVENT)
+
+REACTION = Topic("reaction", learning.Reaction, Qos.EVENT)
+GUIDANCE = Topic("guidance", learning.Guidance, Qos.STATE)
+REMINDER = Topic("reminder", learning.Reminder, Qos.EVENT)
+ENCOUNTER_END = Topic("encounter_end", learning.EncounterEnd, Qos.EVENT)
+LEARNING_TURN = Topic("learning_turn", learning.LearningTurn, Qos.EVENT)
 
 HEARTBEATS = {
     process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -74,7 +75,7 @@ class Door(Tuning):
 
 
 class Area(Tuning):
-    """A polygon that the robot must not enter."""
+    """A named polygon of the floor: one that the robot must not enter, or a covering such as a rug."""
 
     name: str
     polygon: list[Point2] = Field(min_length=3)
@@ -99,6 +100,7 @@ class PlacesFile(Tuning):
     people: tuple[Person, ...] = ()
     dock: Dock
     no_go: tuple[Area, ...] = ()
+    coverings: tuple[Area, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class Places:
         self.people = file.people
         self.dock = file.dock
         self.no_go = file.no_go
+        self.coverings = file.coverings
         holders = {person.surface: person.name for person in file.people}
         self.surfaces = [_surface(entry, holders.get(entry.name, "")) for entry in file.surfaces]
         self.grid = grid
@@ -177,6 +180,28 @@ class Places:
         """The room of a point, or empty."""
         return next((room.name for room in self.rooms if room.contains(x, y)), "")
 
+    def covering_at(self, x: float, y: float, margin_m: float = 0.0) -> str:
+        """The rug, or the like, that a point is on; a positive margin widens it. Empty on the bare floor."""
+        for area in self.coverings:
+            x0, y0, x1, y1 = bounds(area.polygon)
+            if x0 - margin_m <= x <= x1 + margin_m and y0 - margin_m <= y <= y1 + margin_m:
+                return area.name
+        return ""
+
+    def area_of(self, name: str) -> tuple[float, float, float, float] | None:
+        """The bounds (x0, y0, x1, y1) of a covering, a room or the top of a surface, metres; None for others."""
+        for area in self.coverings:
+            if area.name == name:
+                return bounds(area.polygon)
+        for room in self.rooms:
+            if room.name == name:
+                return bounds(room.polygon)
+        for surface in self.surfaces:
+            if surface.name == name:
+                (x, y), (w, d) = surface.centre, surface.size_m
+                return x - w / 2, y - d / 2, x + w / 2, y + d / 2
+        return None
+
     def surface_at(self, x: float, y: float, margin_m: float = 0.0) -> str:
         """The surface under a point, or empty."""
         return next((s.name for s in self.surfaces if s.contains(x, y, margin_m)), "")
@@ -189,6 +214,12 @@ class Places:
             poses = (self.dock.approach, self.dock.docked)
             return any(math.hypot(x - pose[0], y - pose[1]) <= within_m for pose in poses)
         return self.surface(place).distance_m(x, y) <= within_m
+
+
+def bounds(polygon: Sequence[Point2]) -> tuple[float, float, float, float]:
+    """The axis-aligned bounds of a polygon: x0, y0, x1, y1."""
+    xs, ys = [point[0] for point in polygon], [point[1] for point in polygon]
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 @functools.lru_cache(maxsize=4)

@@ -11,7 +11,7 @@ from anima.skills.words import listed, spoken
 from anima.types.mind import Objective, WorldState
 from anima.world.predicates import PERSON, ROBOT, Predicate
 
-CURIOSITY = "striatum"  # what the robot wants of itself when it is idle
+OWN = ("striatum", "parts")  # what the robot wants of itself
 GIVE_UP_WORDS = {
     "not_found": "I looked and did not find it",
     "cannot_grasp": "I tried and could not grasp it",
@@ -98,7 +98,7 @@ def ended(objective: Objective) -> str:
     Declined and cancelled ones were answered at once, and a declined one has no condition to speak of. Nobody asked
     for a look around, so nobody is told how it ended.
     """
-    if objective.state not in ("done", "failed", "parked") or objective.source == CURIOSITY:
+    if objective.state not in ("done", "failed", "parked") or objective.source in OWN:
         return ""
     goal = Predicate.parse(objective.condition)
     because = f": {objective.reason}" if objective.reason else ""

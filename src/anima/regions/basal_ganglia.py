@@ -30,8 +30,9 @@ from anima.regions.gate.by_hand import ByHand
 from anima.regions.gate.floor import OPERATOR, PLANNER, Floor
 from anima.regions.gate.hearing import Hearing
 from anima.regions.gate.initiative import Initiative
+from anima.regions.gate.inner import InnerVoices
 from anima.regions.gate.leases import Held, Leases
-from anima.regions.gate.objectives import CURIOSITY, SURVIVAL, short, tells_of
+from anima.regions.gate.objectives import CURIOSITY, PARTS, SURVIVAL, short, tells_of
 from anima.regions.gate.playbooks import Playbooks, load_playbooks
 from anima.regions.gate.recovery import Recovery
 from anima.regions.gate.state import State
@@ -64,8 +65,9 @@ class BasalGanglia:
         self._attention = Attention(self._floor)
         self._survival = Survival(self._floor, self._recovery)
         self._initiative = Initiative(self._floor)
+        self._inner = InnerVoices(self._floor)
         for objective in restored_objectives(settings):
-            if objective.source not in (SURVIVAL, CURIOSITY):
+            if objective.source not in (SURVIVAL, CURIOSITY, PARTS):
                 self._floor.backlog.add([objective], self._floor.tuning)
 
     # --- the step --------------------------------------------------------------------------------
@@ -103,9 +105,12 @@ class BasalGanglia:
         self._recovery.watch(now)
         self._survival.arrange(now)
         self._finish_focus(now)
+        self._inner.take(now, inbox)
         for tension in inbox.new(t.GOAL_TENSION)[-1:]:
-            self._initiative.take(now, tension)
+            if not self._inner.holds_back(now):
+                self._initiative.take(now, tension)
         self._initiative.watch()
+        self._inner.watch(now)
         self._finish_focus(now)
         for verdict in inbox.new(t.VERDICT):
             sent += self._take_verdict(now, verdict)
@@ -113,6 +118,7 @@ class BasalGanglia:
         sent += self._survival.begin(now)
         sent += self._begin_deferred(now)
         self._finish_focus(now)
+        sent += self._inner.begin(now)
         sent += self._hand.serve(now)
         sent += self._revoke_orphans(now)
         return sent + self._tell(now)
@@ -228,7 +234,7 @@ class BasalGanglia:
                 item.succeeded(short(held.call), floor.tuning)
                 if held.call.source == PLANNER:
                     item.mended()
-            if held.call.skill == "say":
+            if held.call.skill == "say" and held.call.source != PARTS:
                 self._was_told(held.call, outcome.header.stamp.seconds)
             return
         failure = Failure(outcome.failure) if outcome.failure in set(Failure) else Failure.UNKNOWN
@@ -272,7 +278,7 @@ class BasalGanglia:
         floor = self._floor
         sent: list[Sent] = []
         for held in list(floor.state.leases.held.values()):
-            if held.call.source == OPERATOR or held.revoked:
+            if held.call.source in (OPERATOR, PARTS) or held.revoked:
                 continue
             item = floor.backlog.find(held.call.objective)
             if item is None:

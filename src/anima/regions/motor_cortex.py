@@ -12,6 +12,7 @@ from enum import Enum
 import numpy as np
 
 from anima import topics as t
+from anima.body.navigation.costmap import DislikedArea
 from anima.body.navigation.grid import GridNavigator
 from anima.body.places import load_places
 from anima.body.pose import PoseTracker
@@ -96,6 +97,7 @@ class MotorCortex:
         self._body = Body(settings, places, GridNavigator.for_robot(settings, places), Senses(0.0))
         self._tracker = PoseTracker()
         self._runs: dict[str, _Run] = {}
+        self._disliked: tuple[DislikedArea, ...] = ()
         self._revoked: deque[str] = deque(maxlen=_REVOKED_KEPT)
         self._done: deque[str] = deque(maxlen=_REVOKED_KEPT)
         self._now = -math.inf
@@ -115,6 +117,7 @@ class MotorCortex:
             self._set_back(now)
         self._now = now
         self._sense(now, inbox)
+        self._lean(now, inbox)
         for lease in inbox.new(t.LEASE):
             sent += self._take(now, lease)
         self._end_what_must(now)
@@ -150,6 +153,18 @@ class MotorCortex:
             let_through=inbox.last(t.CMD_VEL),
             stop=inbox.last(t.STOP_STATE),
         )
+
+    def _lean(self, now: float, inbox: Inbox) -> None:
+        """Have the navigator keep off what a part has come to avoid, from the next drive on, until that runs out."""
+        stances = inbox.last(t.STANCES)
+        areas: tuple[DislikedArea, ...] = ()
+        for stance in () if stances is None else stances.stances:
+            if stance.kind == "avoid" and stance.area.size == 4 and now < stance.until.seconds:
+                x0, y0, x1, y1 = (float(edge) for edge in stance.area)
+                areas = (*areas, (x0, y0, x1, y1, stance.weight))
+        if areas != self._disliked:
+            self._disliked = areas
+            self._body.navigator.dislike(areas)
 
     def _take(self, now: float, lease: Lease) -> list[Sent]:
         run = self._runs.get(lease.id)

@@ -84,3 +84,11 @@ def test_a_broken_map_is_told_by_file_and_fault(tmp_path: Path, yaml: str, pgm: 
     (tmp_path / "m.pgm").write_bytes(pgm)
     with pytest.raises(ConfigError, match=told):
         load_map(tmp_path)
+
+
+def test_a_rug_is_known_as_a_part_of_the_floor_and_is_no_place_to_drive_to() -> None:
+    places = load_places(FLAT)
+    assert places.covering_at(2.4, 4.2) == "rug" and places.covering_at(4.2, 3.2) == ""
+    assert places.covering_at(1.6, 4.2, margin_m=0.2) == "rug"
+    assert places.area_of("rug") == (1.7, 3.6, 3.2, 4.85)
+    assert places.area_of("dock") is None and "rug" not in places.names

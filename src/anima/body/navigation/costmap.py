@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from anima.body.pose import Pose2D
 from anima.types.std import LaserScan
 
 Metres = NDArray[np.float64]
+DislikedArea = tuple[float, float, float, float, float]
+"""x0, y0, x1, y1 in the map frame, metres, and how much it is disliked, 0..1."""
 
 # A lidar point this close to a mapped obstacle is that obstacle, seen with noise.
 _SAME_M = 0.12
@@ -52,6 +55,7 @@ class Costmap:
         self._known = self._distances(grid.blocked)
         self._seen_at = np.full(grid.blocked.shape, -math.inf)
         self._clearance: Metres | None = None
+        self._disliked: Metres | None = None
         self._scanned_at = -math.inf
 
     def _distances(self, blocked: Blocked) -> Metres:
@@ -124,13 +128,27 @@ class Costmap:
         cells = self.grid.cells(points)
         return self.clearance[cells[:, 0], cells[:, 1]]
 
+    def dislike(self, areas: Sequence[DislikedArea]) -> None:
+        """Make every metre in these areas cost more, in place of the areas before. None of them is forbidden."""
+        self._disliked = None
+        for x0, y0, x1, y1, weight in areas:
+            if self._disliked is None:
+                self._disliked = np.zeros(self.grid.blocked.shape)
+            low, high = self.grid.cell(x0, y0), self.grid.cell(x1, y1)
+            part = self._disliked[low[0] : high[0] + 1, low[1] : high[1] + 1]
+            np.maximum(part, weight * self._tuning.disliked_cost, out=part)
+
     def costs(self) -> Metres:
-        """Cost of each metre driven in a cell: 1 in the open, rising to 11 at the turning clearance, then `inf`."""
+        """Cost of each metre driven in a cell: 1 in the open, rising to 11 at the turning clearance, then `inf`.
+
+        In disliked areas it is more, by `disliked_cost` at the most.
+        """
         tuning = self._tuning
         free = self.clearance
         span = tuning.comfort_clearance_m - tuning.turning_clearance_m
         closeness = np.clip((tuning.comfort_clearance_m - free) / span, 0.0, 1.0)
-        return np.where(free < tuning.turning_clearance_m, np.inf, 1.0 + 10.0 * closeness**2)
+        costs: Metres = np.where(free < tuning.turning_clearance_m, np.inf, 1.0 + 10.0 * closeness**2)
+        return costs if self._disliked is None else costs + self._disliked
 
     def tight(self) -> Blocked:
         """Cells where the robot fits but can't turn."""

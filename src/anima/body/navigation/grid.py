@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anima.body.navigation.costmap import Costmap, scan_points
+from anima.body.navigation.costmap import Costmap, DislikedArea, scan_points
 from anima.body.navigation.follower import Follower, Stage
 from anima.body.navigation.navigator import Goal, Navigation, Status
 from anima.body.navigation.planner import Planner, path_length
@@ -84,6 +84,10 @@ class GridNavigator:
         """Start over towards `goal`."""
         self._drive = _Drive(goal)
         self._commanded = (0.0, 0.0)
+
+    def dislike(self, areas: Sequence[DislikedArea]) -> None:
+        """From the next plan on drive round these areas where that is not too far."""
+        self._costmap.dislike(areas)
 
     def path_lengths(self, start: Pose2D, goals: Sequence[Pose2D]) -> list[float]:
         """Metres to drive from `start` to each goal by what is known now; `inf` where there is no way."""

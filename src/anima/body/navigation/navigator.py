@@ -68,6 +68,10 @@ class Navigator(Protocol):
         """One step of the drive. `pose` is base_link in the map at `now`."""
         ...
 
+    def dislike(self, areas: Sequence[tuple[float, float, float, float, float]]) -> None:
+        """From the next goal on drive round these areas (x0, y0, x1, y1, how much: 0..1) where that is not too far."""
+        ...
+
     def path_lengths(self, start: Pose2D, goals: Sequence[Pose2D]) -> list[float]:
         """Metres to drive from `start` to each goal by what is known now; `inf` where there is no way."""
         ...

@@ -18,6 +18,7 @@ class NavigationTuning(Tuning):
     makes longer, calmer ways. `cruise_mps` and `turn_radps` are its pace; `brake_mps2` how gently it stops at a goal.
     `lookahead_m` smooths the ride when turned up and hugs the path when turned down. `obstacle_memory_s` is how long
     it believes in an obstacle that it no longer sees; `patience_s` how long it waits for a blocked way to clear.
+    `disliked_cost` is by how much each metre over what it learned to dislike counts for more: up makes longer detours.
     """
 
     turning_clearance_m: float = Field(default=0.28, gt=0.1, lt=1.0)
@@ -32,6 +33,7 @@ class NavigationTuning(Tuning):
     obstacle_memory_s: float = Field(default=20.0, gt=0.5, le=600.0)
     patience_s: float = Field(default=10.0, ge=0.0, le=120.0)
     stall_after_s: float = Field(default=2.0, gt=0.5, le=30.0)
+    disliked_cost: float = Field(default=12.0, ge=0.0, le=100.0)
 
 
 class BaseLimits(Tuning):

@@ -36,7 +36,8 @@ class GateTuning(Tuning):
     tries again later.
 
     Initiative: `explorations_per_hour` up, `exploration_gap_s` down: it looks around more often when idle;
-    `calls_per_exploration` up: it spends more on one look.
+    `calls_per_exploration` up: it spends more on one look. `own_words_per_hour` up, `own_words_gap_s` down: its own
+    parts make it speak up more often.
     """
 
     retries_per_signature: int = Field(ge=0, le=20)
@@ -72,6 +73,8 @@ class GateTuning(Tuning):
     explorations_per_hour: int = Field(ge=0, le=1000)
     exploration_gap_s: float = Field(ge=0, le=3600)
     calls_per_exploration: int = Field(ge=1, le=100)
+    own_words_per_hour: int = Field(ge=0, le=1000)
+    own_words_gap_s: float = Field(ge=0, le=3600)
 
 
 def load_gate() -> GateTuning:

@@ -13,7 +13,7 @@ from anima.regions.gate.backlog import Backlog
 from anima.regions.gate.budgets import Budgets
 from anima.regions.gate.config import load_gate
 from anima.regions.gate.leases import Held
-from anima.regions.gate.objectives import CURIOSITY, Item, Spent, is_done, times
+from anima.regions.gate.objectives import CURIOSITY, PARTS, Item, Spent, is_done, times
 from anima.regions.gate.state import State
 from anima.topics import Sent
 from anima.types.base import Header
@@ -96,7 +96,7 @@ class Floor:
 
     def set_aside(self, now: float, item: Item, reason: str) -> None:
         """Let an objective rest for a while, so that others have their turn; after too many rests it has failed."""
-        if item.source == CURIOSITY:
+        if item.source in (CURIOSITY, PARTS):
             self.end(item, "cancelled", reason)
             return
         item.rests += 1

@@ -18,6 +18,7 @@ from anima.world.predicates import Predicate, holds
 OPEN = frozenset({"pending", "focused", "parked"})
 SURVIVAL = "hypothalamus"
 CURIOSITY = "striatum"
+PARTS = "parts"
 Parked = Literal["", "stop", "moment", "rest", "question", "survival", "restart"]
 """What an objective that was set aside waits for: a person's word after a stop; a transient reason to pass; its rest
 to be over; an answer; the battery; somebody, or its own pressure, to take it up again after a restart."""
@@ -96,13 +97,13 @@ class Item(BaseModel):
 
     @property
     def source(self) -> str:
-        """Who wants it: an utterance's id, `SURVIVAL` or `CURIOSITY`."""
+        """Who wants it: an utterance's id, `SURVIVAL`, `CURIOSITY` or `PARTS`."""
         return self.objective.source
 
     @property
     def is_own(self) -> bool:
         """Whether the robot wants it of itself."""
-        return self.source in (SURVIVAL, CURIOSITY)
+        return self.source in (SURVIVAL, CURIOSITY, PARTS)
 
     @property
     def predicate(self) -> Predicate:

@@ -9,6 +9,7 @@ from anima.regions.gate.hearing import Hearing
 from anima.regions.gate.leases import Leases
 from anima.types.glue import Condition, Forecast, Resources, Temperament
 from anima.types.mind import SkillCall, StopState, WorldState
+from anima.types.parts import PartBid, Stance
 
 
 class State(BaseModel):
@@ -38,5 +39,9 @@ class State(BaseModel):
     survival_at: float | None = None  # when the way to the dock was last put first
     refused_at: float | None = None  # when the validator last refused a step of it
     explored_at: list[float] = []
+    words: PartBid | None = None  # a bid that waits for the voice
+    words_at: float = 0.0
+    spoke_up_at: list[float] = []  # when a part last had the voice
+    stances: list[Stance] = []
     told: list[str] = []  # the backlog as it was last published
     told_at: float = 0.0

@@ -70,3 +70,15 @@ def test_the_same_scan_counts_once() -> None:
     scan = Cart(box_at(2.5, 2.0), HERE, now=1.0).scan()
     assert costmap.add_scan(scan, HERE, 1.0)
     assert not costmap.add_scan(scan, Pose2D(1.5, 2.0, 0.0), 1.05)
+
+
+def test_a_disliked_area_costs_more_and_stays_open_until_the_dislike_ends() -> None:
+    costmap = Costmap(EMPTY, TUNING, LASER)
+    before = costmap.costs()
+    costmap.dislike([(1.5, 1.5, 2.5, 2.5, 0.5), (2.4, 2.4, 2.6, 2.6, 1.0)])
+    inside, outside, both = costmap.grid.cell(2.0, 2.0), costmap.grid.cell(1.0, 1.0), costmap.grid.cell(2.45, 2.45)
+    assert costmap.costs()[inside] == before[inside] + 0.5 * TUNING.disliked_cost
+    assert costmap.costs()[both] == before[both] + TUNING.disliked_cost
+    assert costmap.costs()[outside] == before[outside]
+    costmap.dislike([])
+    assert np.array_equal(costmap.costs(), before)
