@@ -1,0 +1,396 @@
+/* The ATmega2560 board in simavr, stepped from outside: avr_board IMAGE.elf
+ *
+ * Reads requests on the standard input and answers each on the standard output, so that whoever drives it owns the time:
+ * the processor runs exactly as many cycles as it is told, with the given changes of its pins at the given cycles.
+ * Nothing in here knows the firmware; the image is the one that is flashed. All integers are little-endian.
+ *
+ * request:  u32 cycles, u16 n_events, u16 n_rx, n_events times {u32 at, u8 kind, u8 index, u16 value}, n_rx bytes
+ * answer:   u64 cycle, u32 resets, u16 n_edges, u16 n_tx, u16 unused_ram, u8 powered, u8 io[280],
+ *           n_edges times {u32 at, u8 pin, u8 level, u16 0}, n_tx bytes
+ *
+ * Cycles of events and edges count from the start of the request. A pin is 8 * (port - 'A') + bit.
+ * Bytes for USART0 arrive one after the other at the line's speed.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "avr_adc.h"
+#include "avr_ioport.h"
+#include "avr_twi.h"
+#include "avr_uart.h"
+#include "sim_avr.h"
+#include "sim_elf.h"
+
+#define MCU "atmega2560"
+#define HERTZ 16000000u
+#define IO_BYTES 280u
+#define RAM_START 0x200u
+#define RAM_END 0x21FFu
+#define PAINT 0xA5u
+#define MAX_EVENTS 4096u
+#define MAX_BYTES 16384u
+#define IMU_ADDRESS 0x68u
+
+enum kind { PIN = 0, ADC = 1, IMU = 2, POWER = 3, IMU_ON_BUS = 4, HANG = 5 };
+enum power { OFF = 0, POWER_ON = 1, BROWN_OUT = 2 };
+
+struct request {
+    uint32_t cycles;
+    uint16_t n_events;
+    uint16_t n_rx;
+};
+
+struct event {
+    uint32_t at;
+    uint8_t kind;
+    uint8_t index;
+    uint16_t value;
+};
+
+struct __attribute__((packed)) answer {
+    uint64_t cycle;
+    uint32_t resets;
+    uint16_t n_edges;
+    uint16_t n_tx;
+    uint16_t unused_ram;
+    uint8_t powered;
+    uint8_t io[IO_BYTES];
+};
+
+struct edge {
+    uint32_t at;
+    uint8_t pin;
+    uint8_t level;
+    uint16_t zero;
+};
+
+static avr_t *avr;
+static elf_firmware_t image;
+static avr_cycle_count_t began;
+static uint32_t resets;
+static bool powered = true;
+static void (*core_reset)(struct avr_t *);
+
+static struct event events[MAX_EVENTS];
+static uint32_t n_events, next_event;
+static struct edge edges[MAX_EVENTS];
+static uint32_t n_edges;
+static uint8_t rx[MAX_BYTES], tx[MAX_BYTES];
+static uint32_t n_rx, next_rx, n_tx;
+static avr_cycle_count_t byte_cycles = HERTZ / 50000u;
+
+static void fail(const char *what) {
+    fprintf(stderr, "avr_board: %s\n", what);
+    exit(2);
+}
+
+/* --- outputs ---------------------------------------------------------------------------------------------------- */
+
+static uint8_t level_of[88];
+
+static void note_edge(uint8_t pin, uint8_t level) {
+    if (level_of[pin] == level) {
+        return;
+    }
+    level_of[pin] = level;
+    if (n_edges < MAX_EVENTS) {
+        edges[n_edges++] = (struct edge){(uint32_t)(avr->cycle - began), pin, level, 0};
+    }
+}
+
+static void on_pin(struct avr_irq_t *irq, uint32_t value, void *param) {
+    (void)irq;
+    note_edge((uint8_t)(uintptr_t)param, (uint8_t)(value & 1u));
+}
+
+static void on_uart(struct avr_irq_t *irq, uint32_t value, void *param) {
+    (void)irq;
+    (void)param;
+    if (n_tx < MAX_BYTES) {
+        tx[n_tx++] = (uint8_t)value;
+    }
+}
+
+/* --- the inertial unit: an MPU-6050's register file on the two-wire bus --------------------------------------------- */
+
+static uint8_t imu[128];
+static bool imu_on_bus = true;
+static uint8_t imu_selected, imu_pointer;
+static bool imu_pointed;
+static avr_irq_t *twi;
+
+static void on_twi(struct avr_irq_t *irq, uint32_t value, void *param) {
+    (void)irq;
+    (void)param;
+    avr_twi_msg_irq_t v = {.u.v = value};
+    if (v.u.twi.msg & TWI_COND_STOP) {
+        imu_selected = 0;
+    }
+    if (v.u.twi.msg & TWI_COND_START) {
+        imu_selected = 0;
+        imu_pointed = false;
+        if (imu_on_bus && (v.u.twi.addr >> 1) == IMU_ADDRESS) {
+            imu_selected = v.u.twi.addr;
+            avr_raise_irq(twi + TWI_IRQ_INPUT, avr_twi_irq_msg(TWI_COND_ACK, imu_selected, 1));
+        }
+    }
+    if (imu_selected == 0) {
+        return;
+    }
+    if (v.u.twi.msg & TWI_COND_WRITE) {
+        avr_raise_irq(twi + TWI_IRQ_INPUT, avr_twi_irq_msg(TWI_COND_ACK, imu_selected, 1));
+        if (!imu_pointed) {
+            imu_pointer = v.u.twi.data & 127u;
+            imu_pointed = true;
+        } else {
+            imu[imu_pointer++ & 127u] = v.u.twi.data;
+        }
+    }
+    if (v.u.twi.msg & TWI_COND_READ) {
+        avr_raise_irq(twi + TWI_IRQ_INPUT, avr_twi_irq_msg(TWI_COND_READ, imu_selected, imu[imu_pointer++ & 127u]));
+    }
+}
+
+/* --- power, resets and hangs ----------------------------------------------------------------------------------------- */
+
+static void restore_flash(void) { memcpy(avr->flash + image.flashbase, image.flash, image.flashsize); }
+
+/* Every reset, the watchdog's too: outputs float, and a broken program is the flashed one again. */
+static void on_reset(struct avr_t *mcu) {
+    resets++;
+    restore_flash();
+    if (core_reset != NULL) {
+        core_reset(mcu);
+    }
+    for (uint8_t pin = 0; pin < 88u; pin++) {
+        note_edge(pin, 0);
+    }
+}
+
+static void release_outputs(void) {
+    memset(avr->data + 0x20, 0, IO_BYTES);
+    for (uint8_t pin = 0; pin < 88u; pin++) {
+        note_edge(pin, 0);
+    }
+}
+
+/* What a wild pointer or a flipped bit does: the processor loops where it stands; interrupts go on. */
+static void hang(void) {
+    avr->flash[avr->pc] = 0xFF;
+    avr->flash[avr->pc + 1u] = 0xCF;
+}
+
+static void set_power(uint8_t how) {
+    if (how == OFF) {
+        powered = false;
+        release_outputs();
+        return;
+    }
+    memset(avr->data + RAM_START, PAINT, RAM_END - RAM_START + 1u);
+    powered = true;
+    avr_reset(avr);
+    avr_regbit_set(avr, how == BROWN_OUT ? avr->reset_flags.borf : avr->reset_flags.porf);
+}
+
+static uint16_t unused_ram(void) {
+    uint32_t best = 0, here = 0;
+    for (uint32_t at = RAM_START; at <= RAM_END; at++) {
+        here = avr->data[at] == PAINT ? here + 1u : 0u;
+        best = here > best ? here : best;
+    }
+    return (uint16_t)best;
+}
+
+/* --- running --------------------------------------------------------------------------------------------------------- */
+
+static void apply(const struct event *e) {
+    switch (e->kind) {
+    case PIN:
+        if (e->index < 88u) {
+            uint32_t port = AVR_IOCTL_IOPORT_GETIRQ('A' + e->index / 8u);
+            avr_raise_irq(avr_io_getirq(avr, port, e->index % 8u), e->value & 1u);
+        }
+        break;
+    case ADC:
+        avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, ADC_IRQ_ADC0 + (e->index & 15)), e->value);
+        break;
+    case IMU:
+        imu[e->index & 127u] = (uint8_t)e->value;
+        break;
+    case POWER:
+        set_power((uint8_t)e->value);
+        break;
+    case IMU_ON_BUS:
+        imu_on_bus = e->value != 0;
+        break;
+    case HANG:
+        hang();
+        break;
+    default:
+        fail("an event of an unknown kind");
+    }
+}
+
+static avr_cycle_count_t on_event(avr_t *mcu, avr_cycle_count_t when, void *param) {
+    (void)mcu;
+    (void)param;
+    while (next_event < n_events && began + events[next_event].at <= when) {
+        apply(&events[next_event++]);
+    }
+    return next_event < n_events ? began + events[next_event].at : 0;
+}
+
+static avr_cycle_count_t on_byte(avr_t *mcu, avr_cycle_count_t when, void *param) {
+    (void)param;
+    avr_raise_irq(avr_io_getirq(mcu, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_INPUT), rx[next_rx++]);
+    return next_rx < n_rx ? when + byte_cycles : 0;
+}
+
+static avr_cycle_count_t on_end(avr_t *mcu, avr_cycle_count_t when, void *param) {
+    (void)mcu;
+    (void)when;
+    (void)param;
+    return 0;
+}
+
+static void no_sleep(struct avr_t *mcu, avr_cycle_count_t cycles) {
+    (void)mcu;
+    (void)cycles;
+}
+
+static void run(uint32_t cycles) {
+    began = avr->cycle;
+    avr_cycle_count_t end = began + cycles;
+    next_event = next_rx = n_edges = n_tx = 0;
+    while (next_event < n_events && events[next_event].at == 0u) {
+        apply(&events[next_event++]);
+    }
+    /* The line's speed is the receiver's own: what the firmware set, or nothing gets through anyway. */
+    uint32_t ubrr = avr->data[0xC4] | ((uint32_t)avr->data[0xC5] << 8);
+    uint32_t divisor = (avr->data[0xC0] & 2u) ? 8u : 16u;
+    byte_cycles = 10u * divisor * (ubrr + 1u);
+    if (!powered) {
+        while (next_event < n_events && !powered) {
+            avr->cycle = began + events[next_event].at;
+            apply(&events[next_event++]);
+        }
+        if (!powered) {
+            avr->cycle = end;
+            return;
+        }
+    }
+    if (next_event < n_events) {
+        avr_cycle_timer_register(avr, began + events[next_event].at - avr->cycle, on_event, NULL);
+    }
+    if (n_rx > 0u) {
+        avr_cycle_timer_register(avr, byte_cycles, on_byte, NULL);
+    }
+    avr_cycle_timer_register(avr, end - avr->cycle, on_end, NULL);
+    while (avr->cycle < end && powered) {
+        int state = avr_run(avr);
+        if (state == cpu_Done || state == cpu_Crashed) {
+            fail("the processor stopped: the image is broken");
+        }
+    }
+    avr_cycle_timer_cancel(avr, on_event, NULL);
+    avr_cycle_timer_cancel(avr, on_byte, NULL);
+    avr_cycle_timer_cancel(avr, on_end, NULL);
+    if (!powered) {
+        avr->cycle = end;
+    }
+}
+
+/* --- talking --------------------------------------------------------------------------------------------------------- */
+
+static bool read_all(void *to, size_t size) {
+    for (size_t have = 0; have < size;) {
+        ssize_t got = read(0, (uint8_t *)to + have, size - have);
+        if (got <= 0) {
+            return false;
+        }
+        have += (size_t)got;
+    }
+    return true;
+}
+
+static void write_all(const void *from, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t put = write(1, (const uint8_t *)from + done, size - done);
+        if (put <= 0) {
+            exit(0); /* whoever drove the board is gone */
+        }
+        done += (size_t)put;
+    }
+}
+
+static void connect_board(void) {
+    uint32_t flags = 0;
+    avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
+    avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), on_uart, NULL);
+    for (uint8_t pin = 0; pin < 88u; pin++) {
+        avr_irq_t *irq = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('A' + pin / 8u), pin % 8u);
+        if (irq != NULL) {
+            avr_irq_register_notify(irq, on_pin, (void *)(uintptr_t)pin);
+        }
+    }
+    twi = avr_io_getirq(avr, AVR_IOCTL_TWI_GETIRQ(0), 0);
+    avr_irq_register_notify(twi + TWI_IRQ_OUTPUT, on_twi, NULL);
+    imu[0x75] = IMU_ADDRESS; /* WHO_AM_I */
+}
+
+int main(int count, char **words) {
+    if (count != 2) {
+        fail("usage: avr_board IMAGE.elf");
+    }
+    if (elf_read_firmware(words[1], &image) != 0 || image.flash == NULL) {
+        fail("can't read the image");
+    }
+    avr = avr_make_mcu_by_name(MCU);
+    if (avr == NULL) {
+        fail("this simavr has no " MCU);
+    }
+    avr_init(avr);
+    strcpy(image.mmcu, MCU);
+    image.frequency = HERTZ;
+    avr_load_firmware(avr, &image);
+    avr->frequency = HERTZ;
+    avr->log = LOG_ERROR;
+    avr->sleep = no_sleep;
+    avr->vcc = avr->avcc = avr->aref = 5000;
+    core_reset = avr->reset;
+    avr->reset = on_reset;
+    connect_board();
+    set_power(POWER_ON);
+    resets = 0;
+
+    struct request request;
+    while (read_all(&request, sizeof request)) {
+        n_events = request.n_events;
+        n_rx = request.n_rx;
+        if (n_events > MAX_EVENTS || n_rx > MAX_BYTES) {
+            fail("a request with too many events or bytes");
+        }
+        if (!read_all(events, n_events * sizeof events[0]) || !read_all(rx, n_rx)) {
+            break;
+        }
+        run(request.cycles);
+        struct answer answer = {
+            .cycle = avr->cycle,
+            .resets = resets,
+            .n_edges = (uint16_t)n_edges,
+            .n_tx = (uint16_t)n_tx,
+            .unused_ram = unused_ram(),
+            .powered = powered,
+        };
+        memcpy(answer.io, avr->data, IO_BYTES);
+        write_all(&answer, sizeof answer);
+        write_all(edges, n_edges * sizeof edges[0]);
+        write_all(tx, n_tx);
+    }
+    return 0;
+}
