@@ -20,14 +20,27 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
+
+import numpy as np
 
 from anima import __version__
 from anima.audit.codec import encode
 from anima.brain import Row
 from anima.config import CONFIG, Settings
-from anima.planner.llm.base import Completion, LanguageModel, Pending, Request
-from anima.planner.session import open_model
+from anima.planner.llm.base import (
+    Completion,
+    Given,
+    Mind,
+    Pending,
+    Read,
+    Reading,
+    Request,
+    Task,
+    Weighed,
+    Weighing,
+)
+from anima.planner.session import shared_model
 from anima.runtime.component import Component, Inbox
 from anima.topics import Sent
 from anima.types.base import Msg
@@ -55,20 +68,46 @@ def unpack_config(packed: Mapping[str, str], folder: Path) -> None:
         path.write_bytes(zlib.decompress(base64.b64decode(data)))
 
 
-def asked(request: Request) -> str:
-    """A digest of everything that a turn was asked."""
-    text = repr((request.role, request.messages, request.grammar, request.choices, request.max_tokens))
+def asked(task: Task[Any]) -> str:
+    """A digest of everything that a model was asked."""
+    if isinstance(task, Request):
+        text = repr((task.role, task.messages, task.grammar, task.choices, task.max_tokens))
+    else:
+        text = repr(task)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-class _WitnessedTurn:
-    def __init__(self, pending: Pending, request: Request, note: Callable[[dict[str, Any]], None]) -> None:
-        self._pending, self._request, self._note = pending, request, note
+def told(answer: Completion | Read | Weighed) -> dict[str, Any]:
+    """An answer of a model as JSON values; `answered` turns it back, bit by bit."""
+    fields = asdict(answer)
+    if isinstance(answer, Read):
+        states = np.ascontiguousarray(answer.states, "<f4")
+        fields["states"] = {"shape": list(states.shape), "f4": base64.b64encode(states.tobytes()).decode()}
+    return fields
 
-    def poll(self) -> Completion | None:
+
+def answered(task: Task[Given], fields: Mapping[str, Any]) -> Given:
+    """The answer to `task` that `told` had written."""
+    values = dict(fields)
+    if isinstance(task, Reading):
+        packed = values["states"]
+        values["states"] = np.frombuffer(base64.b64decode(packed["f4"]), "<f4").reshape(packed["shape"])
+    if isinstance(task, Weighing):
+        values["log_p"] = tuple(values["log_p"])
+    kind = type(task.failed(""))
+    return kind(**values)
+
+
+class _WitnessedTurn(Generic[Given]):
+    def __init__(
+        self, pending: Pending[Given], task: Task[Given], note: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._pending, self._task, self._note = pending, task, note
+
+    def poll(self) -> Given | None:
         done = self._pending.poll()
-        if done is not None:
-            self._note({"asked": asked(self._request), **asdict(done)})
+        if isinstance(done, Completion | Read | Weighed):
+            self._note({"asked": asked(self._task), **told(done)})
         return done
 
     def cancel(self) -> None:
@@ -78,12 +117,20 @@ class _WitnessedTurn:
 class WitnessedModel:
     """A language model whose answers are told to `note` in the moment in which the planner takes them."""
 
-    def __init__(self, model: LanguageModel, note: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, model: Mind, note: Callable[[dict[str, Any]], None]) -> None:
         self._model, self._note = model, note
 
-    def start(self, request: Request) -> Pending:
+    def start(self, request: Request) -> Pending[Completion]:
         """Queue a turn; returns at once."""
         return _WitnessedTurn(self._model.start(request), request, self._note)
+
+    def read(self, reading: Reading) -> Pending[Read]:
+        """Queue a look at hidden states; returns at once."""
+        return _WitnessedTurn(self._model.read(reading), reading, self._note)
+
+    def weigh(self, weighing: Weighing) -> Pending[Weighed]:
+        """Queue a comparison of options; returns at once."""
+        return _WitnessedTurn(self._model.weigh(weighing), weighing, self._note)
 
     def close(self) -> None:
         """Free what the model holds."""
@@ -127,10 +174,10 @@ class Journal:
         self._by_id: dict[int, tuple[Msg, int]] = {}
         self._by_text: dict[str, int] = {}
 
-    def build(self, row: Row, model: LanguageModel | None = None) -> Journalled:
+    def build(self, row: Row, model: Mind | None = None) -> Journalled:
         """The component of a row, journalled from its first step on. `model` replaces the planner's own."""
         if takes_model(row.load()):
-            witness = WitnessedModel(model or open_model(self._settings.llm), self._turns.append)
+            witness = WitnessedModel(model or shared_model(self._settings.llm), self._turns.append)
             component: Component = row.load()(self._settings, model=witness)
         else:
             component = row.build(self._settings)

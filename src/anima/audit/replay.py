@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Generic, cast
 
 from anima.audit.codec import decode, encode, topic_of
-from anima.audit.journal import FORMAT, asked, takes_model
+from anima.audit.journal import FORMAT, answered, asked, takes_model
 from anima.brain import TABLE, Row
 from anima.config import Settings
-from anima.planner.llm.base import Completion, Request
+from anima.planner.llm.base import Completion, Given, Read, Reading, Request, Task, Weighed, Weighing
 from anima.runtime.component import Component, Inbox
 from anima.skills.registry import render
 from anima.topics import Sent
@@ -69,12 +69,12 @@ class Report:
         return self.steps > 0 and not any(node.diverged for node in self.nodes.values())
 
 
-class _RecordedTurn:
-    def __init__(self, model: RecordedModel, request: Request) -> None:
-        self._model, self._request = model, request
+class _RecordedTurn(Generic[Given]):
+    def __init__(self, model: RecordedModel, task: Task[Given]) -> None:
+        self._model, self._task = model, task
 
-    def poll(self) -> Completion | None:
-        return self._model.take(self._request)
+    def poll(self) -> Given | None:
+        return self._model.take(self._task)
 
     def cancel(self) -> None:
         """What became of the turn is in the record."""
@@ -86,19 +86,42 @@ class RecordedModel:
     def __init__(self) -> None:
         self.ready: list[dict[str, Any]] = []
         self.surprises: list[str] = []
+        self._open: list[str] = []
 
-    def start(self, request: Request) -> _RecordedTurn:
+    def start(self, request: Request) -> _RecordedTurn[Completion]:
         """A turn that ends in the recorded step."""
+        self._open.append(asked(request))
         return _RecordedTurn(self, request)
 
-    def take(self, request: Request) -> Completion | None:
-        """The answer that the record has for the step at hand."""
+    def read(self, reading: Reading) -> _RecordedTurn[Read]:
+        """A look at hidden states that ends in the recorded step."""
+        self._open.append(asked(reading))
+        return _RecordedTurn(self, reading)
+
+    def weigh(self, weighing: Weighing) -> _RecordedTurn[Weighed]:
+        """A comparison that ends in the recorded step."""
+        self._open.append(asked(weighing))
+        return _RecordedTurn(self, weighing)
+
+    def take(self, task: Task[Given]) -> Given | None:
+        """The answer that the record has for this task in the step at hand; an answer to nothing is a surprise."""
         if not self.ready:
             return None
-        answer = dict(self.ready.pop(0))
-        if answer.pop("asked") != asked(request):
-            self.surprises.append(f"the model was asked something else in the role {request.role!r}")
-        return Completion(**answer)
+        digest = asked(task)
+        found = next((i for i, answer in enumerate(self.ready) if answer["asked"] == digest), None)
+        if found is None:
+            if self.ready[0]["asked"] in self._open:
+                return None  # the record answers another task of this region first
+            self.surprises.append(f"the model was asked something else in the role {task.role!r}")
+            found = 0
+        answer = dict(self.ready.pop(found))
+        answer.pop("asked")
+        if digest in self._open:
+            self._open.remove(digest)
+        try:
+            return answered(task, answer)
+        except (KeyError, TypeError):  # it was asked for something of another kind
+            return task.failed("the record has no such answer")
 
     def close(self) -> None:
         """Nothing is held."""

@@ -17,7 +17,7 @@ from anima.planner.moment import context_packet, gather
 from anima.planner.objectives import NotUnderstood, Understanding
 from anima.planner.options import Options
 from anima.planner.packet import Situation, build, quoted
-from anima.planner.session import Ended, Session, open_model, warm_up
+from anima.planner.session import Ended, Session, shared_model, warm_up
 from anima.planner.signals import Signals
 from anima.planner.validate import validate
 from anima.runtime.component import Inbox
@@ -50,7 +50,7 @@ class PrefrontalPlanner:
         self._lexicon = load_lexicon()
         self._listen_prefix = listen.prefix(load_listen_prompt(), self._lexicon)
         self._act_prefix = act.prefix(load_act_prompt())
-        self._session = Session(model or open_model(settings.llm))
+        self._session = Session(model or shared_model(settings.llm))
         self._to_warm = deque((("listen", self._listen_prefix), ("act", self._act_prefix)))
         self._heard: deque[tuple[Utterance, int]] = deque(maxlen=8)
         self._memory = Memory()

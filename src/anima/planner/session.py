@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from anima.config import LlmSettings
 from anima.planner.budgets import estimate
-from anima.planner.llm.base import Completion, LanguageModel, Message, Pending, Request
+from anima.planner.llm.base import Completion, LanguageModel, Message, Mind, Pending, Request
 from anima.planner.llm.llama import LlamaCpp, cache_folder, model_file
 from anima.planner.llm.server import Server
 from anima.types.base import Header
@@ -16,13 +17,19 @@ WARM_UP_BUDGET_S = 900.0
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 2.0, 60.0
 
 
-def open_model(settings: LlmSettings) -> LanguageModel:
+def open_model(settings: LlmSettings) -> Mind:
     """The model that the settings name; it loads at the first turn. Raises `LlmError` for a bad address."""
     if settings.server:
         return Server(settings.server, settings.model)
     return LlamaCpp(
         model_file(settings.model), settings.threads, settings.context_tokens, cache_folder() / "prefixes"
     )
+
+
+@functools.cache
+def shared_model(settings: LlmSettings) -> Mind:
+    """The one model of this process for these settings: every role asks the same weights. Nobody closes it."""
+    return open_model(settings)
 
 
 def warm_up(role: str, stable: tuple[Message, ...]) -> Request:
@@ -56,7 +63,7 @@ class Session:
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
-        self._pending: Pending | None = None
+        self._pending: Pending[Completion] | None = None
         self._request: Request | None = None
         self._cancelled = False
         self._turns = 0

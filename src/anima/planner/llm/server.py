@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import queue
 import threading
 import time
 import urllib.error
@@ -11,9 +10,12 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-from anima.planner.llm.base import Completion, LlmError, Request, Slot
+from anima.planner.llm.base import Completion, LlmError, Read, Reading, Request, Slot, Weighed, Weighing
+from anima.planner.llm.turns import Turns
 
 LOOPBACK = "127.0.0.1"
+TOP_LOGPROBS = 20
+UNLIKELY = -12.0  # of an option that is not among them
 
 
 class Server:
@@ -28,30 +30,46 @@ class Server:
         self._url = _endpoint(address)
         self._model = model
         self._takes_grammar = True
-        self._queue: queue.SimpleQueue[Slot | None] = queue.SimpleQueue()
+        self._turns = Turns()
         self._worker = threading.Thread(target=self._work, name="llm-server", daemon=True)
         self._worker.start()
 
-    def start(self, request: Request) -> Slot:
-        """Queue a turn; returns at once."""
-        slot = Slot(request)
-        self._queue.put(slot)
+    def start(self, request: Request) -> Slot[Completion]:
+        """Queue a turn; returns at once. Turns of the background go after all others, but are not interrupted."""
+        slot = Slot[Completion](request)
+        self._turns.put(slot)
+        return slot
+
+    def read(self, reading: Reading) -> Slot[Read]:
+        """A server shows no hidden states: the answer is an error that says so."""
+        slot = Slot[Read](reading)
+        slot.fail(f"{self._url}: a server shows no hidden states; judge by weighing options, or set llm.model")
+        return slot
+
+    def weigh(self, weighing: Weighing) -> Slot[Weighed]:
+        """Queue a comparison of options; returns at once."""
+        slot = Slot[Weighed](weighing)
+        self._turns.put(slot)
         return slot
 
     def close(self) -> None:
         """End the worker after the turn at hand."""
-        self._queue.put(None)
+        self._turns.close()
 
     def _work(self) -> None:
-        while (slot := self._queue.get()) is not None:
-            if slot.cancelled:
-                slot.done = Completion(error="cancelled")
-                continue
+        while (slot := self._turns.take()) is not None:
             began = time.perf_counter()
+            slot.begin()
             try:
-                slot.done = self._ask(slot.request, began)
+                match slot.task:
+                    case Weighing() as weighing:
+                        slot.done = self._weigh(weighing, began)
+                    case Request() as request:
+                        slot.done = self._ask(request, began)
+                    case other:
+                        slot.fail(f"{self._url}: a server can't be asked for a {type(other).__name__}")
             except LlmError as error:
-                slot.done = Completion(error=str(error), decode_s=time.perf_counter() - began)
+                slot.fail(str(error))
 
     def _ask(self, request: Request, began: float) -> Completion:
         body: dict[str, Any] = {
@@ -91,6 +109,32 @@ class Server:
             completion_tokens=written,
             decode_s=time.perf_counter() - began,
         )
+
+    def _weigh(self, weighing: Weighing, began: float) -> Weighed:
+        """Compares the options by the first token of the answer: what a chat server tells of its probabilities."""
+        messages = [{"role": m.role, "content": m.content} for m in weighing.messages]
+        if weighing.opening:
+            messages.append({"role": "assistant", "content": weighing.opening})
+        body = {
+            "model": self._model, "messages": messages, "max_tokens": 1, "temperature": 0,
+            "logprobs": True, "top_logprobs": TOP_LOGPROBS,
+        }  # fmt: skip
+        try:
+            reply = self._post(body, weighing.budget_s)
+            likely = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+            tokens = {str(item["token"]).strip(): float(item["logprob"]) for item in reversed(likely)}
+        except _Refusal as refusal:
+            raise LlmError(str(refusal)) from refusal
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise LlmError(f"{self._url}: the server tells no log-probabilities to weigh by") from error
+        options = [option.strip() for option in weighing.options]
+        found = [
+            max((p for token, p in tokens.items() if token and option.startswith(token)), default=UNLIKELY)
+            for option in options
+        ]
+        if max(found) == UNLIKELY:
+            raise LlmError(f"{self._url}: none of the options is among the {TOP_LOGPROBS} likeliest tokens")
+        return Weighed(tuple(found), seconds=time.perf_counter() - began)
 
     def _post(self, body: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         call = urllib.request.Request(
