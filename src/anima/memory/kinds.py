@@ -26,6 +26,15 @@ _MODELS = {
     TEMPERAMENT: "anima.memory.kinds:Dispositions",
     PART: "anima.parts.schema:Part",
     PART_LINEAGE: "anima.parts.schema:Lineage",
+    "lesson": "anima.learning.items:Lesson",
+    "belief": "anima.learning.items:Belief",
+    "portrait": "anima.learning.items:Portrait",
+    "intention": "anima.learning.items:Intention",
+    "fact": "anima.learning.items:Fact",
+    "entity": "anima.learning.items:Entity",
+    "relation": "anima.learning.items:Relation",
+    "observation": "anima.learning.items:Observation",
+    "forgotten": "anima.learning.items:Forgotten",
 }
 
 
