@@ -185,6 +185,24 @@ class Store:
             query = select(func.max(VERSIONS.c.seq)).where(VERSIONS.c.kind == kind)
             return connection.execute(query).scalar() or 0
 
+    def digest_at(self, seq: int) -> str | None:
+        """The digest of the version with that `seq`, or None when there is none."""
+        with self._transaction() as connection:
+            found: str | None = connection.execute(select(VERSIONS.c.digest).where(VERSIONS.c.seq == seq)).scalar()
+            return found
+
+    def some(self, kind: str, ids: Sequence[str]) -> dict[str, Item]:
+        """The current versions of some items by id, archived or not; those that there are."""
+        latest = (
+            select(func.max(VERSIONS.c.seq).label("seq"))
+            .where(VERSIONS.c.kind == kind, VERSIONS.c.id.in_(ids))
+            .group_by(VERSIONS.c.id)
+            .subquery()
+        )
+        with self._transaction() as connection:
+            rows = connection.execute(select(VERSIONS).join(latest, VERSIONS.c.seq == latest.c.seq))
+            return {row.id: Item.of_row(row) for row in rows}
+
     def newest_utc_s(self) -> float | None:
         """The latest moment that anything in the store is about, or None when it is empty."""
         with self._transaction() as connection:
