@@ -18,6 +18,9 @@
 
 #define TX_RING_SIZE 256u      /* a power of two that an index byte wraps around at */
 
+/* Messages that are sent periodically: status, odometry, imu, contacts, joint_states, power, quality. */
+#define TELEMETRY_COUNT 7u
+
 typedef struct {
     uint32_t tick_ms;
     uint16_t boot;
@@ -25,24 +28,24 @@ typedef struct {
 
     frame_decoder_t decoder;
     uint16_t stale;            /* commands of another session, or older than the last */
-    uint16_t unknown;
+    uint16_t unknown;          /* valid frames that say nothing to a brainstem */
     uint16_t rx_lost;          /* the port's count */
 
     uint16_t challenge;
-    uint16_t challenge_ms;     /* how much longer it is valid */
+    uint16_t challenge_ms;     /* how much longer it is valid; 0: used or too old */
     uint8_t session;
     bool session_heard;        /* a command of this session came in: command_seq is valid */
     uint8_t command_seq;       /* of the last command that was obeyed */
-    uint8_t drive_seq;
+    uint8_t drive_seq;         /* of the last drive command that was obeyed */
 
     reflex_request_t request;  /* for the next tick */
-    uint8_t request_seq;
     uint8_t request_type;
-    bool release_arm;
-    bool drive_pending;        /* linear and angular wait for the next tick */
-    int16_t drive_mmps;
-    int16_t drive_mradps;
-    bool joints_pending;
+    uint8_t request_seq;
+    uint8_t request_session;
+    bool request_release;      /* disarm: the arm as well */
+    bool drive_waits;          /* for the next tick */
+    bool joints_wait;
+    link_drive_t drive;
     int16_t joints_mrad[JOINT_COUNT];
 
     sense_t sense;
@@ -50,8 +53,8 @@ typedef struct {
     base_motion_t base;
     arm_motion_t arm;
     uint16_t live;             /* faults of the last tick */
-    port_input_t in;           /* of the last tick, for the telemetry */
 
+    uint16_t due_ms[TELEMETRY_COUNT];
     uint8_t tx_seq;
     uint16_t tx_lost;
     uint8_t tx_head;

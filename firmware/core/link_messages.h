@@ -8,7 +8,8 @@
 #error "payloads are little-endian structs: this machine is not"
 #endif
 
-#define LINK_SCHEMA 0x1216069AuL
+#define LINK_SCHEMA 0xF0B7FA37uL
+#define LINK_CRC_SEED 0xB512u
 #define LINK_PAYLOAD_MAX 28u
 #define LINK_HOST_PAYLOAD_MAX 13u
 
@@ -53,6 +54,7 @@ enum {
 #define LINK_FAULT_VOLTAGE_SENSOR 0x1000u /* the battery voltage reads what can't be */
 #define LINK_FAULT_TIMING 0x2000u /* the reflex loop fell behind its 1 ms */
 #define LINK_FAULT_ESCAPE_OVER 0x4000u /* the time to back away from a contact is up and the contact is still there */
+#define LINK_FAULT_MEMORY 0x8000u /* the state machine's memory was damaged */
 
 /* Which bumper is pressed. */
 #define LINK_BUMPER_FRONT_LEFT 0x0001u /* front left */

@@ -49,6 +49,6 @@ void port_send(const uint8_t *bytes, uint8_t count);
 void port_sense(port_input_t *in);
 void port_drive(const port_output_t *out);
 void port_kick_watchdog(void);           /* the loop is alive */
-void port_idle(void);                    /* sleep until the next interrupt, with no race against it */
+void port_idle(void);                    /* sleep until the next interrupt; one that came just before wakes it too */
 
 #endif

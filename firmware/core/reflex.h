@@ -8,8 +8,12 @@
 #include "limits.h"
 #include "link_messages.h"
 
+/* Sides of the body that touch something or see no floor. */
+#define CONTACT_FRONT 1u
+#define CONTACT_REAR 2u
+
 /* Faults that latch, and those that an arm or clear request with the escape flag may overrule. */
-#define FAULTS_LATCHING ((uint16_t)(0x7FFFu & ~LINK_FAULT_HOST_SILENT))
+#define FAULTS_LATCHING ((uint16_t)(0xFFFFu & ~LINK_FAULT_HOST_SILENT))
 #define FAULTS_CONTACT ((uint16_t)(LINK_FAULT_BUMPER | LINK_FAULT_CLIFF))
 
 /* What the host asks for in this tick, most pressing last; at most one request a tick. */

@@ -3,10 +3,7 @@
 #define BRAINSTEM_SENSE_H
 
 #include "port.h"
-
-/* Sides of the body that touch something or see no floor. */
-#define CONTACT_FRONT 1u
-#define CONTACT_REAR 2u
+#include "reflex.h"
 
 typedef struct {
     bool started;                            /* false until the first sample */

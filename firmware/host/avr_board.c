@@ -84,6 +84,10 @@ static uint8_t rx[MAX_BYTES], tx[MAX_BYTES];
 static uint32_t n_rx, next_rx, n_tx;
 static avr_cycle_count_t byte_cycles = HERTZ / 50000u;
 
+static uint16_t millivolts[16]; /* on the analogue inputs */
+static uint8_t given[88];       /* levels of the input pins, plus 2 when one was given */
+static int answers = 1;
+
 static void fail(const char *what) {
     fprintf(stderr, "avr_board: %s\n", what);
     exit(2);
@@ -208,16 +212,22 @@ static uint16_t unused_ram(void) {
 
 /* --- running --------------------------------------------------------------------------------------------------------- */
 
+static void give(uint8_t pin, uint8_t level) {
+    avr_irq_t *irq = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('A' + pin / 8u), pin % 8u);
+    given[pin] = (uint8_t)(level | 2u);
+    irq->value = !level; /* else a level that the processor forgot in a reset would count as no change */
+    avr_raise_irq(irq, level);
+}
+
 static void apply(const struct event *e) {
     switch (e->kind) {
     case PIN:
         if (e->index < 88u) {
-            uint32_t port = AVR_IOCTL_IOPORT_GETIRQ('A' + e->index / 8u);
-            avr_raise_irq(avr_io_getirq(avr, port, e->index % 8u), e->value & 1u);
+            give(e->index, (uint8_t)(e->value & 1u));
         }
         break;
     case ADC:
-        avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, ADC_IRQ_ADC0 + (e->index & 15)), e->value);
+        millivolts[e->index & 15u] = e->value;
         break;
     case IMU:
         imu[e->index & 127u] = (uint8_t)e->value;
@@ -263,6 +273,25 @@ static void no_sleep(struct avr_t *mcu, avr_cycle_count_t cycles) {
     (void)cycles;
 }
 
+/* A reset forgets the inputs' levels and everything that was due. */
+static void prepare(avr_cycle_count_t end) {
+    static uint32_t given_after = 0;
+    for (uint8_t pin = 0; given_after != resets && pin < 88u; pin++) {
+        if (given[pin] & 2u) {
+            give(pin, given[pin] & 1u);
+        }
+    }
+    given_after = resets;
+    if (next_event < n_events) {
+        avr_cycle_count_t at = began + events[next_event].at;
+        avr_cycle_timer_register(avr, at > avr->cycle ? at - avr->cycle : 1, on_event, NULL);
+    }
+    if (next_rx < n_rx) {
+        avr_cycle_timer_register(avr, byte_cycles, on_byte, NULL);
+    }
+    avr_cycle_timer_register(avr, end - avr->cycle, on_end, NULL);
+}
+
 static void run(uint32_t cycles) {
     began = avr->cycle;
     avr_cycle_count_t end = began + cycles;
@@ -284,14 +313,12 @@ static void run(uint32_t cycles) {
             return;
         }
     }
-    if (next_event < n_events) {
-        avr_cycle_timer_register(avr, began + events[next_event].at - avr->cycle, on_event, NULL);
-    }
-    if (n_rx > 0u) {
-        avr_cycle_timer_register(avr, byte_cycles, on_byte, NULL);
-    }
-    avr_cycle_timer_register(avr, end - avr->cycle, on_end, NULL);
+    uint32_t resets_seen = resets - 1u;
     while (avr->cycle < end && powered) {
+        if (resets_seen != resets) {
+            resets_seen = resets;
+            prepare(end);
+        }
         int state = avr_run(avr);
         if (state == cpu_Done || state == cpu_Crashed) {
             fail("the processor stopped: the image is broken");
@@ -303,6 +330,32 @@ static void run(uint32_t cycles) {
     if (!powered) {
         avr->cycle = end;
     }
+}
+
+/* --- analogue inputs ------------------------------------------------------------------------------------------------- */
+
+/* simavr keeps eight voltages for sixteen channels: the one that is about to be converted is put into its slot. */
+static avr_irq_t *adc;
+
+static void on_conversion(struct avr_irq_t *irq, uint32_t value, void *param) {
+    (void)irq;
+    (void)value;
+    (void)param;
+    unsigned channel = (avr->data[0x7C] & 7u) | (avr->data[0x7B] & 8u);
+    avr_raise_irq(adc + ADC_IRQ_ADC0 + (channel & 7u), millivolts[channel]);
+}
+
+static void connect_adc(void) {
+    for (avr_io_t *io = avr->io_port; io != NULL; io = io->next) {
+        if (strcmp(io->kind, "adc") == 0) {
+            avr_adc_t *model = (avr_adc_t *)io;
+            for (unsigned k = 0; k < 8u; k++) {
+                model->muxmode[k] = model->muxmode[32u + k] = (avr_adc_mux_t)AVR_ADC_SINGLE(k);
+            }
+        }
+    }
+    adc = avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, 0);
+    avr_irq_register_notify(adc + ADC_IRQ_OUT_TRIGGER, on_conversion, NULL);
 }
 
 /* --- talking --------------------------------------------------------------------------------------------------------- */
@@ -320,7 +373,7 @@ static bool read_all(void *to, size_t size) {
 
 static void write_all(const void *from, size_t size) {
     for (size_t done = 0; done < size;) {
-        ssize_t put = write(1, (const uint8_t *)from + done, size - done);
+        ssize_t put = write(answers, (const uint8_t *)from + done, size - done);
         if (put <= 0) {
             exit(0); /* whoever drove the board is gone */
         }
@@ -340,6 +393,7 @@ static void connect_board(void) {
     }
     twi = avr_io_getirq(avr, AVR_IOCTL_TWI_GETIRQ(0), 0);
     avr_irq_register_notify(twi + TWI_IRQ_OUTPUT, on_twi, NULL);
+    connect_adc();
     imu[0x75] = IMU_ADDRESS; /* WHO_AM_I */
 }
 
@@ -347,6 +401,9 @@ int main(int count, char **words) {
     if (count != 2) {
         fail("usage: avr_board IMAGE.elf");
     }
+    /* simavr talks on the standard output; the answers keep it for themselves. */
+    answers = dup(1);
+    dup2(2, 1);
     if (elf_read_firmware(words[1], &image) != 0 || image.flash == NULL) {
         fail("can't read the image");
     }

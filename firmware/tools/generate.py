@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import binascii
 import hashlib
 import json
 import math
@@ -141,6 +142,7 @@ def link_header(link: Link) -> str:
         "#endif",
         "",
         f"#define LINK_SCHEMA 0x{link.schema:08X}uL",
+        f"#define LINK_CRC_SEED 0x{binascii.crc_hqx(link.schema.to_bytes(4, 'little'), 0xFFFF):04X}u",
         f"#define LINK_PAYLOAD_MAX {max(m.size for m in link.messages)}u",
         f"#define LINK_HOST_PAYLOAD_MAX {max(m.size for m in link.messages if m.sender == 'host')}u",
         "",

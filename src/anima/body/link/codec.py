@@ -1,4 +1,4 @@
-"""Frames of the serial link: COBS(type, sequence, payload, CRC-16) and a zero byte, the same as firmware/core/frame.c."""
+"""Frames of the serial link: COBS(type, sequence, payload, CRC-16), a zero byte; as firmware/core/frame.c does it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from enum import IntEnum, IntFlag
 from typing import ClassVar
 
-SCHEMA = 0x1216069A
+SCHEMA = 0xF0B7FA37
 PAYLOAD_MAX = 28
 
 
@@ -85,6 +85,8 @@ class Fault(IntFlag):
     """the reflex loop fell behind its 1 ms"""
     ESCAPE_OVER = 0x4000
     """the time to back away from a contact is up and the contact is still there"""
+    MEMORY = 0x8000
+    """the state machine's memory was damaged"""
 
 
 class Bumper(IntFlag):
