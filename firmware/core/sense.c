@@ -151,8 +151,10 @@ static uint16_t contact_faults(sense_t *sense, const port_input_t *in)
     }
     for (uint8_t i = 0u; i < CLIFF_COUNT; i++) {
         if ((in->cliff_mm[i] < CLIFF_NEAREST_MM) || (in->cliff_mm[i] > CLIFF_FARTHEST_MM)) {
+            uint8_t side = (i < (CLIFF_COUNT / 2u)) ? CONTACT_FRONT : CONTACT_REAR;
+
             faults |= LINK_FAULT_CLIFF;
-            sense->contact |= (uint8_t)((i < (CLIFF_COUNT / 2u)) ? CONTACT_FRONT : CONTACT_REAR);
+            sense->contact = (uint8_t)(sense->contact | side);
         }
     }
     return faults;
