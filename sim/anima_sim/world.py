@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from anima_sim.battery import Battery, BatteryState
+from anima_sim.breakage import Breakage
 from anima_sim.config import CameraConfig, RobotConfig, load_robot
 from anima_sim.drive import BaseDriver, Odometer
 from anima_sim.errors import CommandError, SensorLost, SimulationError
@@ -59,7 +60,8 @@ class World:
         self._joints = {n: model.joint(n).id for n in (*_WHEELS, *self.config.joints)}
         self._motors = {n: model.actuator(n).id for n in self._joints}
         self._forces = model.actuator_forcerange.copy()
-        self._faults = FaultBox(model, self._data, scene, self.config)
+        self._breakage = Breakage(model, self._data)
+        self._faults = FaultBox(self._breakage, scene, self.config)
         self.reset(seed)
 
     # -- time -------------------------------------------------------------------------------------------------------
@@ -89,7 +91,7 @@ class World:
         self._battery = Battery(self.config.battery, self._battery_scale)
         pads = self.config.simulation.pads.links
         self._watch = ContactWatch(self._model, self.scene, sensors.bumpers.links, pads)
-        self.truth = Truth(self._model, self._data, self.scene, self._watch)
+        self.truth = self._breakage.truth = Truth(self._model, self._data, self.scene, self._watch)
         self._frozen: dict[str, Any] = {}
         self._speed_mps = 0.0
         self._power(True)
