@@ -66,6 +66,13 @@ for _verb in ("UPDATE", "DELETE"):
             "BEGIN SELECT RAISE(ABORT, 'versions are never changed or deleted'); END"
         ).execute_if(dialect="sqlite"),
     )
+for _statement in (
+    "CREATE OR REPLACE FUNCTION versions_stay() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'versions are never changed or deleted'; END $$",
+    "CREATE TRIGGER versions_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON item_version "
+    "FOR EACH STATEMENT EXECUTE FUNCTION versions_stay()",
+):
+    event.listen(VERSIONS, "after_create", DDL(_statement).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)

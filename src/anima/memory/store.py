@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from sqlalchemy import Connection, Engine, create_engine, event, func, select, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
@@ -21,6 +21,7 @@ from anima.memory.rows import META, METADATA, SCHEMA, VERSIONS, Change, Item, St
 IN_MEMORY = "sqlite://"
 _WRITES = "anima_writes"
 _TRIES = 3
+_LOCK = 0x616E696D61  # "anima"
 
 
 class Store:
@@ -104,6 +105,9 @@ class Store:
         model = self.model(change.kind)
         if not (0 < len(change.id) <= 200 and change.who and len(change.who) <= 64 and change.why):
             raise BadData(f"{name}: an item needs an id of at most 200 characters, a who and a why")
+        said = (change.id, change.who, change.why, change.at.clock, *change.because)
+        if not all(isinstance(text, str) and _is_text(text) for text in said):
+            raise BadData(f"{name}: id, who, why and because are texts, without NUL and half characters")
         if _is_recalled(change.data):
             raise RecalledEvidence(f"{name}: it came out of memory; only what was lived can be kept")
         try:
@@ -294,17 +298,36 @@ class _Overtaken(StoreUnusable):
 def _open(url: str) -> Engine:
     try:
         parsed = make_url(url)
+        if parsed.get_backend_name() == "postgresql":
+            engine = create_engine(_by_psycopg(parsed), pool_pre_ping=True)
+            event.listen(engine, "begin", _queue_up)
+            return engine
         if parsed.get_backend_name() != "sqlite":
-            return create_engine(parsed, pool_pre_ping=True)
+            raise StoreUnusable(
+                f"memory_url {parsed.render_as_string()!r}: it is neither SQLite nor PostgreSQL; write it as "
+                "sqlite:////folder/mind.db or postgresql://user@host/database"
+            )
         if parsed.database in (None, "", ":memory:"):
             engine = create_engine(parsed, poolclass=StaticPool, connect_args={"check_same_thread": False})
         else:
             engine = create_engine(parsed, connect_args={"timeout": 10.0})
     except (ArgumentError, ImportError, SQLAlchemyError) as error:
-        raise StoreUnusable(f"memory_url {url!r}: {error}; write it as sqlite:////folder/mind.db") from error
+        raise StoreUnusable(
+            f"memory_url {url!r}: {error}; write it as sqlite:////folder/mind.db or postgresql://user@host/database"
+        ) from error
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _by_psycopg(url: URL) -> URL:
+    return url if "+" in url.drivername else url.set(drivername="postgresql+psycopg")
+
+
+def _queue_up(connection: Connection) -> None:
+    # As with SQLite one writes at a time: versions follow each other, and what has a lower `seq` is seen no later.
+    if connection.get_execution_options().get(_WRITES, False):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
 
 
 def _prepare(connection: Any, _record: Any) -> None:
@@ -318,6 +341,10 @@ def _begin(connection: Connection) -> None:
     # A writer takes the lock before it reads which version comes next.
     writes = connection.get_execution_options().get(_WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _is_text(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _is_recalled(data: object) -> bool:

@@ -1,0 +1,5 @@
+"""What the tests of memory share."""
+
+from support.stores import url
+
+__all__ = ["url"]
