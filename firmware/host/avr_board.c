@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "avr_adc.h"
+#include "avr_extint.h"
 #include "avr_ioport.h"
 #include "avr_twi.h"
 #include "avr_uart.h"
@@ -32,6 +33,7 @@
 #define RAM_START 0x200u
 #define RAM_END 0x21FFu
 #define PAINT 0xA5u
+#define PINS 96u /* ports A to L */
 #define MAX_EVENTS 4096u
 #define MAX_BYTES 16384u
 #define IMU_ADDRESS 0x68u
@@ -85,7 +87,7 @@ static uint32_t n_rx, next_rx, n_tx;
 static avr_cycle_count_t byte_cycles = HERTZ / 50000u;
 
 static uint16_t millivolts[16]; /* on the analogue inputs */
-static uint8_t given[88];       /* levels of the input pins, plus 2 when one was given */
+static uint8_t given[PINS];       /* levels of the input pins, plus 2 when one was given */
 static int answers = 1;
 
 static void fail(const char *what) {
@@ -95,7 +97,7 @@ static void fail(const char *what) {
 
 /* --- outputs ---------------------------------------------------------------------------------------------------- */
 
-static uint8_t level_of[88];
+static uint8_t level_of[PINS];
 
 static void note_edge(uint8_t pin, uint8_t level) {
     if (level_of[pin] == level) {
@@ -171,14 +173,14 @@ static void on_reset(struct avr_t *mcu) {
     if (core_reset != NULL) {
         core_reset(mcu);
     }
-    for (uint8_t pin = 0; pin < 88u; pin++) {
+    for (uint8_t pin = 0; pin < PINS; pin++) {
         note_edge(pin, 0);
     }
 }
 
 static void release_outputs(void) {
     memset(avr->data + 0x20, 0, IO_BYTES);
-    for (uint8_t pin = 0; pin < 88u; pin++) {
+    for (uint8_t pin = 0; pin < PINS; pin++) {
         note_edge(pin, 0);
     }
 }
@@ -214,7 +216,14 @@ static uint16_t unused_ram(void) {
 
 static void give(uint8_t pin, uint8_t level) {
     avr_irq_t *irq = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('A' + pin / 8u), pin % 8u);
+    avr_ioport_external_t outside = {.name = 'A' + pin / 8u};
     given[pin] = (uint8_t)(level | 2u);
+    for (uint8_t bit = 0; bit < 8u; bit++) {
+        uint8_t other = given[pin / 8u * 8u + bit];
+        outside.mask |= (unsigned)((other >> 1) & 1u) << bit;
+        outside.value |= (unsigned)(other & 1u) << bit;
+    }
+    avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL(outside.name), &outside); /* stronger than a pull-up */
     irq->value = !level; /* else a level that the processor forgot in a reset would count as no change */
     avr_raise_irq(irq, level);
 }
@@ -222,7 +231,7 @@ static void give(uint8_t pin, uint8_t level) {
 static void apply(const struct event *e) {
     switch (e->kind) {
     case PIN:
-        if (e->index < 88u) {
+        if (e->index < PINS) {
             give(e->index, (uint8_t)(e->value & 1u));
         }
         break;
@@ -275,13 +284,19 @@ static void no_sleep(struct avr_t *mcu, avr_cycle_count_t cycles) {
 
 /* A reset forgets the inputs' levels and everything that was due. */
 static void prepare(avr_cycle_count_t end) {
-    static uint32_t given_after = 0;
-    for (uint8_t pin = 0; given_after != resets && pin < 88u; pin++) {
-        if (given[pin] & 2u) {
-            give(pin, given[pin] & 1u);
+    static uint32_t prepared_after = UINT32_MAX;
+    if (prepared_after != resets) {
+        prepared_after = resets;
+        for (uint8_t pin = 0; pin < PINS; pin++) {
+            if (given[pin] & 2u) {
+                give(pin, given[pin] & 1u);
+            }
+        }
+        for (uint8_t line = 0; line < 8u; line++) {
+            /* A level that nobody waits for would be polled every few cycles. */
+            avr_extint_set_strict_lvl_trig(avr, line, 0);
         }
     }
-    given_after = resets;
     if (next_event < n_events) {
         avr_cycle_count_t at = began + events[next_event].at;
         avr_cycle_timer_register(avr, at > avr->cycle ? at - avr->cycle : 1, on_event, NULL);
@@ -385,7 +400,7 @@ static void connect_board(void) {
     uint32_t flags = 0;
     avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), on_uart, NULL);
-    for (uint8_t pin = 0; pin < 88u; pin++) {
+    for (uint8_t pin = 0; pin < PINS; pin++) {
         avr_irq_t *irq = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('A' + pin / 8u), pin % 8u);
         if (irq != NULL) {
             avr_irq_register_notify(irq, on_pin, (void *)(uintptr_t)pin);

@@ -53,7 +53,7 @@ ISR(PCINT0_vect) {
 static uint16_t millivolts(uint8_t which) {
     uint16_t raw;
     ATOMIC_BLOCK(ATOMIC_RESTORESTATE) { raw = sample[which]; }
-    return (uint16_t)(((uint32_t)raw * (uint32_t)FULL_SCALE_MV) >> 10);
+    return (uint16_t)((((uint32_t)raw * (uint32_t)FULL_SCALE_MV) + (uint32_t)(FULL_SCALE_MV / 2)) >> 10);
 }
 
 static int16_t hall_ma(uint16_t mv) {

@@ -6,8 +6,8 @@
 #include <util/atomic.h>
 
 #include "board.h"
+#include "brainstem.h"
 #include "peripherals.h"
-#include "port.h"
 
 #define RING 256U /* a byte counts around it without a mask */
 #define TICK_TOP 249U
@@ -143,4 +143,9 @@ void port_idle(void) {
         SMCR = 0;
     }
     sei();
+}
+
+int main(void) {
+    brainstem_run();
+    return 0;
 }
