@@ -308,6 +308,9 @@ def run_conversation(
             client.say("stop")
             console.print("[red]stop[/red]")
             continue
+        except ValueError as error:  # words that the ears can't take in
+            console.print(f"[red]{error}[/red]", soft_wrap=True)
+            continue
         finally:
             watcher.film.close()
             client.unsubscribe(*FILM_TOPICS)

@@ -81,6 +81,12 @@ TABLE: tuple[Row, ...] = (
         doc="objects seen in the RGB-D image, placed in the map",
     ),
     Row(
+        "ears", "", Process.BRAIN, 1, "anima.voice.ears:Ears",
+        takes=(),
+        gives=(t.UTTERANCE,),
+        doc="what people say to the robot (service `say`)",
+    ),
+    Row(
         "parietal_affordance", "parietal", Process.BRAIN, 5, "anima.regions.parietal:ParietalAffordance",
         takes=(t.DETECTIONS, t.POSE, t.ODOM, t.JOINT_STATES, t.BATTERY, t.STOP_STATE, t.OUTCOME),
         gives=(t.WORLD_STATE,),

@@ -169,7 +169,7 @@ def say(text: Annotated[str, typer.Argument(help="What to say, e.g. “bring me 
         with Client(TOPICS) as client:
             client.wait_ready(10.0)
             code = run_one(client, None, text, None, None, console)
-    except NotReady as error:
+    except (NotReady, ValueError) as error:
         raise _fail(str(error)) from None
     raise typer.Exit(code)
 

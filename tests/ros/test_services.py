@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from anima_msgs.srv import InjectFault
+from anima_msgs.srv import InjectFault, Say
 from std_srvs.srv import Trigger
 from support.ros_rig import Bench
 
 from anima import topics as t
 from anima.brain import TABLE
 from anima.config import load_settings
-from anima_nodes.services import NODES, GateNode, ReflexNode, SimulatedBodyNode
+from anima_nodes.services import NODES, EarsNode, GateNode, ReflexNode, SimulatedBodyNode
 
 pytestmark = pytest.mark.ros
 
@@ -21,7 +21,7 @@ ROWS = {row.node: row for row in TABLE}
 
 def test_nodes_with_services_are_rows_of_the_table() -> None:
     assert NODES.keys() <= ROWS.keys()
-    assert {"reflex_kernel": ReflexNode, "body": SimulatedBodyNode, "basal_ganglia_gate": GateNode} == NODES
+    assert set(NODES.values()) == {ReflexNode, SimulatedBodyNode, EarsNode, GateNode}
 
 
 class Reflex:
@@ -78,6 +78,30 @@ def test_who_comes_after_the_stop_sees_that_it_is_latched(bench: Bench, reflex: 
     late = bench.listen(t.STOP_STATE)
     assert bench.until(lambda: late)
     assert late[-1].latched
+
+
+def say(bench: Bench, **request: str) -> Say.Response:
+    client = bench.node.create_client(Say, "say")
+    assert bench.until(client.service_is_ready)
+    return bench.wait(client.call_async(Say.Request(**request)))
+
+
+def test_what_is_said_is_published_once_however_often_a_tool_asks(bench: Bench) -> None:
+    bench.add(EarsNode(ROWS["ears"], load_settings())).advance(3.0)
+    heard = bench.listen(t.UTTERANCE)
+    for _ in range(3):
+        assert say(bench, text="come to me", speaker="ana", id="u7").success
+    answer = say(bench, text="stop")
+    assert answer.id, "who gives no id gets one"
+    assert bench.until(lambda: len(heard) >= 2)
+    assert [(u.id, u.text, u.speaker) for u in heard] == [("u7", "come to me", "ana"), (answer.id, "stop", "person")]
+
+
+def test_words_that_can_not_be_taken_in_are_refused_with_a_reason(bench: Bench) -> None:
+    bench.add(EarsNode(ROWS["ears"], load_settings())).advance(3.0)
+    answer = say(bench, text="   ")
+    assert not answer.success
+    assert "no words" in answer.message
 
 
 @pytest.fixture

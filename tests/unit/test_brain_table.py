@@ -13,7 +13,6 @@ from anima.brain import TABLE, AnyTopic, Row, publishers, rows_of
 from anima.runtime.processes import Process
 
 OPERATOR_INPUTS = {
-    "utterance": "people speak",
     "operator_call": "people drive a skill by hand (the action execute_skill)",
     "software_stop/request": "people stop the robot from any tool",
     "cmd_vel_teleop": "people drive the base by hand",

@@ -12,9 +12,10 @@ class Reaction(Msg):
 
     `source`: words, stop, teleop, push, silence. `act` is what it is about, `said` the person's words, if any.
     `kind`: correction, frustration, praise, engagement, disengagement, neutral, unsure; `signal` -1..1 follows it.
-    `what` in that act it was about, `hint` how to act in future (empty: too early to tell); `explicit`: the person said
-    how the robot shall behave. `category`: style, behavior. `situation` is what the robot was doing (a scope of lessons),
-    `effect` a closed effect such as ``report_length=short``, or empty. `because` holds ids of what it was read off.
+    `what` in that act it was about, `hint` how to act in future (empty: too early to tell); `is_explicit`: the
+    person said how the robot shall behave. `category`: style, behavior. `situation` is what the robot was doing (a
+    scope of lessons), `effect` a closed effect such as ``report_length=short``, or empty. `because` holds ids of
+    what it was read off.
     """
 
     ros: ClassVar[str] = "anima_msgs/msg/Reaction"
@@ -30,7 +31,7 @@ class Reaction(Msg):
     confidence: float
     what: str
     hint: str
-    explicit: bool
+    is_explicit: bool
     category: str
     situation: str
     effect: str

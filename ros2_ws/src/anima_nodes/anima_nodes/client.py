@@ -11,7 +11,7 @@ from typing import Any
 
 import rclpy
 from anima_msgs.action import ExecuteSkill
-from anima_msgs.srv import InjectFault
+from anima_msgs.srv import InjectFault, Say
 from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
@@ -19,13 +19,10 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from anima import topics as t
-from anima.brain import TABLE
 from anima.failure import Failure
 from anima.topics import Sent, Topic
-from anima.types.base import Header
-from anima.types.mind import Utterance
 
-from .convert import from_ros, ros_class, to_ros
+from .convert import from_ros, ros_class
 from .region_node import PROFILES
 
 
@@ -46,9 +43,7 @@ class Client:
         self.subscribe(*topics)
         for topic in t.HEARTBEATS.values():
             self._subscribe(topic, self._note_beat)
-        self._voice = self._node.create_publisher(
-            ros_class(t.UTTERANCE.type.ros), t.UTTERANCE.name, PROFILES[t.UTTERANCE.qos]
-        )
+        self._say = self._node.create_client(Say, "say")
         self._skills = ActionClient(self._node, ExecuteSkill, "execute_skill")
         self._stop = self._node.create_client(Trigger, "software_stop/stop")
         self._reset = self._node.create_client(Trigger, "software_stop/reset")
@@ -90,27 +85,34 @@ class Client:
             self._node.destroy_subscription(self._subscriptions.pop(topic.name))
 
     def wait_ready(self, timeout_s: float, alive: Callable[[], None] = lambda: None) -> None:
-        """Wait until every process beats and hears us; `alive` may raise when waiting is pointless."""
-        listeners = sum(t.UTTERANCE in row.takes for row in TABLE)
+        """Wait until every process beats and the ears are open; `alive` may raise when waiting is pointless."""
         until = time.monotonic() + timeout_s
         while time.monotonic() < until:
             alive()
             missing = sorted(set(t.HEARTBEATS) - self._alive)
-            if not missing and self._voice.get_subscription_count() >= listeners:
+            if not missing and self._say.service_is_ready():
                 return
             time.sleep(0.05)
         if len(missing) == len(t.HEARTBEATS):
             raise NotReady("no robot is up in this ROS domain; start one with: anima up")
-        raise NotReady(f"no heartbeat from {', '.join(missing) or 'the planner’s ears'} within {timeout_s:.0f} s")
+        raise NotReady(f"nothing from {', '.join(missing) or 'the service say'} within {timeout_s:.0f} s")
 
     def say(self, text: str, speaker: str = "person") -> str:
-        """Say `text` to the robot; returns the utterance's id."""
-        number = time.time_ns()
-        utterance = Utterance(
-            header=Header.at(number * 1e-9), id=f"u{number // 1_000_000}", speaker=speaker, text=text
-        )
-        self._voice.publish(to_ros(utterance))
-        return utterance.id
+        """Say `text` to the robot; returns the utterance's id once it was heard.
+
+        Raises `NotReady` when nobody hears, `ValueError` with the reason when the words can't be taken in.
+        """
+        request = Say.Request(text=text, speaker=speaker, id=f"u{time.time_ns() // 1_000_000}")
+        for last_try in (False, False, True):
+            try:
+                answer = self._call(self._say, request)
+                break
+            except NotReady:  # the answer may have been lost on its way: the same id is heard once
+                if last_try:
+                    raise
+        if not answer.success:
+            raise ValueError(answer.message)
+        return str(answer.id)
 
     def execute(
         self, skill: str, arguments: str, on_feedback: Callable[[str, float], None], timeout_s: float = 600.0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from anima_msgs.action import ExecuteSkill
-from anima_msgs.srv import InjectFault
+from anima_msgs.srv import InjectFault, Say
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -20,6 +21,7 @@ from anima.failure import Failure
 from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.mind import Fault, Outcome, SkillCall, StopRequest, Verdict
+from anima.voice.ears import NotHeard
 
 from .region_node import RegionNode
 
@@ -65,6 +67,32 @@ class SimulatedBodyNode(RegionNode):
             response.success, response.message = False, str(error)
             return response
         response.success, response.message = True, f"injected {request.kind}" if request.kind else "all faults cleared"
+        return response
+
+
+class EarsNode(RegionNode):
+    """The ears, with the service `say`.
+
+    A service and not a topic for tools: a tool that has just started can't know whether every listener has found its
+    publisher yet, and its first words would be lost unnoticed.
+    """
+
+    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
+        super().__init__(row, settings, journal)
+        self.create_service(Say, "say", self._hear)
+
+    def _hear(self, request: Any, response: Any) -> Any:
+        response.id = request.id or f"u{time.time_ns() // 1_000_000}"  # unique across restarts of the graph
+        try:
+            heard = self.component.hear(  # type: ignore[attr-defined]  # this row builds Ears
+                self.now, response.id, request.speaker, request.text
+            )
+        except NotHeard as error:
+            response.success, response.message = False, str(error)
+            return response
+        if heard is not None:
+            self.publish(t.UTTERANCE.of(heard))
+        response.success, response.message = True, "heard" if heard is not None else "heard before"
         return response
 
 
@@ -137,5 +165,6 @@ class GateNode(RegionNode):
 NODES: dict[str, type[RegionNode]] = {
     "reflex_kernel": ReflexNode,
     "body": SimulatedBodyNode,
+    "ears": EarsNode,
     "basal_ganglia_gate": GateNode,
 }
