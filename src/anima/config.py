@@ -65,6 +65,12 @@ class Switches(Tuning):
     parts: bool = True
 
 
+class LinkSettings(Tuning):
+    """Where the brainstem is: the serial `device` of the board that drives the body."""
+
+    device: str = "/dev/ttyACM0"
+
+
 class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
@@ -81,7 +87,7 @@ class Settings(Tuning):
     robot: str = "anima"
     map: str = "flat"
     scene: str = "flat"
-    sim: Literal["mujoco", "none"] = "mujoco"
+    sim: Literal["mujoco", "firmware", "none"] = "mujoco"
     seed: int = Field(default=0, ge=0)
     speed: float = Field(default=1.0, gt=0, le=100)
     cameras: bool = True
@@ -89,12 +95,21 @@ class Settings(Tuning):
     temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
     llm: LlmSettings = LlmSettings()
     record: RecordSettings = RecordSettings()
+    link: LinkSettings = LinkSettings()
     learn: Switches = Switches()
 
     @property
     def robot_file(self) -> Path:
         """The robot's limits and sensors."""
         return CONFIG / "robots" / f"{self.robot}.yaml"
+
+    @property
+    def link_device(self) -> Path:
+        """The serial device of the brainstem; with ``sim: firmware`` it is the emulated board's, one per ROS domain."""
+        if self.sim != "firmware":
+            return Path(self.link.device)
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"anima-{os.getuid()}" / f"brainstem-{domain}"
 
     @property
     def map_folder(self) -> Path:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import audit, glue, learning, mind, parts, std
+from anima.types import audit, glue, learning, link, mind, parts, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -72,6 +72,8 @@ ARM_COMMAND_SKILL = Topic("arm_command_skill", std.JointTrajectory, Qos.COMMAND)
 STOP_REQUEST = Topic("software_stop/request", mind.StopRequest, Qos.EVENT)
 STOP_STATE = Topic("software_stop/state", mind.StopState, Qos.STATE)
 REFLEX_EVENT = Topic("reflex_event", mind.ReflexEvent, Qos.EVENT)
+
+LINK_STATE = Topic("link_state", link.LinkState, Qos.STATE)
 
 POSE = Topic("pose", std.PoseWithCovarianceStamped, Qos.STATE)
 MAP = Topic("map", std.OccupancyGrid, Qos.STATE)
