@@ -179,6 +179,7 @@ TABLE: tuple[Row, ...] = (
         "motor_cortex", "motor_cortex", Process.BRAIN, 20, "anima.regions.motor_cortex:MotorCortex",
         takes=(
             t.LEASE, t.WORLD_STATE, t.POSE, t.ODOM, t.SCAN, t.JOINT_STATES, t.DETECTIONS, t.CMD_VEL, t.STOP_STATE,
+            t.GUIDANCE,
         ),
         gives=(t.CMD_VEL_SKILL, t.ARM_COMMAND_SKILL, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.ROUTE),
         doc="runs the leased skill's motor program and says how it ended",
@@ -188,11 +189,21 @@ TABLE: tuple[Row, ...] = (
         "prefrontal_planner", "prefrontal", Process.PLANNER, 10, "anima.planner.prefrontal:PrefrontalPlanner",
         takes=(
             t.UTTERANCE, t.BACKLOG, t.WORLD_STATE, t.OUTCOME, t.VERDICT, t.SKILL_FEEDBACK, t.SALIENCE, t.RESOURCES,
-            t.CONFLICT, t.CONDITION, t.RECALL, t.FORECAST, t.TEMPERAMENT,
+            t.CONFLICT, t.CONDITION, t.RECALL, t.FORECAST, t.TEMPERAMENT, t.GUIDANCE, t.REMINDER,
         ),
         gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT, t.CONTEXT),
         doc="turns words into objectives and the focus into one skill call at a time",
         wakes=(t.UTTERANCE, t.BACKLOG, t.OUTCOME, t.VERDICT),
+    ),
+    Row(
+        "learner", "", Process.PLANNER, 5, "anima.learning.learner:Learner",
+        takes=(
+            t.UTTERANCE, t.REPLY, t.SPEECH, t.LEASE, t.OUTCOME, t.BACKLOG, t.WORLD_STATE, t.STOP_STATE,
+            t.CMD_VEL_TELEOP, t.REFLEX_EVENT, t.ENCOUNTER_END,
+        ),
+        gives=(t.REACTION, t.GUIDANCE, t.REMINDER, t.LEARNING_TURN),
+        doc="observes how people take what the robot does, and keeps what to do differently next time",
+        wakes=(t.UTTERANCE, t.ENCOUNTER_END),
     ),
 )
 

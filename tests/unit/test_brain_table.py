@@ -16,6 +16,7 @@ OPERATOR_INPUTS = {
     "operator_call": "people drive a skill by hand (the action execute_skill)",
     "software_stop/request": "people stop the robot from any tool",
     "cmd_vel_teleop": "people drive the base by hand",
+    "encounter_end": "people say that an encounter is over (anima end)",
     "sim/fault": "people break something in the simulated body",
 }
 PROCESS_TOPICS = {topic.name for kind in (t.HEARTBEATS, t.BRAIN_STATUS, t.JOURNALS) for topic in kind.values()}

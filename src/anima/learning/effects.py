@@ -92,8 +92,9 @@ def asked(text: str, names: KnownNames, words: EffectWords | None = None) -> Ask
             if places:
                 return Asked(SEARCH_ORDER, ",".join(places), not once, _is_whole(said, [match], names))
     for pattern in w.address:
-        if (match := re.search(pattern, said)) and match[1] not in _NO_NAMES:
-            return Asked(ADDRESS, match[1].strip().title(), True, True)
+        called = re.search(pattern, said)
+        if called is not None and called[1] not in _NO_NAMES:
+            return Asked(ADDRESS, called[1].strip().title(), True, True)
     return None
 
 

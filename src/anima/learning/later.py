@@ -26,9 +26,12 @@ _TIMES = (
 )
 _NEXT = (
     r"\b(?:the )?next time(?: (?:we|you|i) [a-z' ]{2,25}?)?(?=,| (?:please|ask|tell|remind|say|i'll|i will|you|check|bring|and)|[.!?]|$)",
-    r"\b(?:another|some other) (?:time|day)\b", r"\bnext visit\b", r"\blater(?: on| today)?\b",
+    r"\b(?:another|some other) (?:time|day)\b",
+    r"\bnext visit\b",
+    r"\blater(?: on| today)?\b",
     r"\bwhen(?:ever)? (?:i|we|you) (?:come back|get back|am back|are back|get home|return|see (?:me|each other|you) again|meet again|talk again|next [a-z ]{3,12})\b",
-    r"\bwhen (?:i'm|you're|we're) back\b", r"\bonce (?:i'm|you're|we're) back\b",
+    r"\bwhen (?:i'm|you're|we're) back\b",
+    r"\bonce (?:i'm|you're|we're) back\b",
 )
 _REMIND = r"\bremind me\b"
 _REQUEST = (
@@ -37,7 +40,16 @@ _REQUEST = (
 )
 _OWN = r"\b(?:i'll|i will|i shall|i'm going to|i promise to|i promise i'll|let me|i intend to|i want to|i'd like to)\b (?P<do>.+)"
 _AWAY = re.compile(r"^(?:and|then|please|,|\.|!|\?|;|-|to)+\s+|\s*[,.;!?]+$")
-_TURN = {"my": "your", "me": "you", "i": "you", "mine": "yours", "i'm": "you're", "i've": "you've", "am": "are", "myself": "yourself"}
+_TURN = {
+    "my": "your",
+    "me": "you",
+    "i": "you",
+    "mine": "yours",
+    "i'm": "you're",
+    "i've": "you've",
+    "am": "are",
+    "myself": "yourself",
+}
 
 
 @dataclass(frozen=True)

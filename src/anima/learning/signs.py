@@ -82,7 +82,9 @@ class Signs:
         for event in inbox.new(t.REFLEX_EVENT):
             stood = now - self._moved >= self._tuning.push_quiet_s
             if event.active and event.kind in _PUSHES and stood:
-                found += self._sign(now, "push", "frustration", act, f"pushed away ({event.kind} {event.detail})".strip())
+                found += self._sign(
+                    now, "push", "frustration", act, f"pushed away ({event.kind} {event.detail})".strip()
+                )
         return found + self._unanswered(now)
 
     def asked(self, act: Act) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anima.planner.names import KnownNames
+from anima.types.base import Time
+from anima.types.mind import Objective, Utterance
 from anima.world.predicates import PERSON, ROBOT, Predicate
 
 MAX_GOALS = 4
@@ -49,3 +51,11 @@ def check_goal(goal: Predicate, names: KnownNames) -> str:
         case _:
             known = True
     return "" if known else f"{goal} speaks of something that is not known"
+
+
+def objective_of(now: float, heard: Utterance, order: int, condition: str, state: str, reason: str) -> Objective:
+    """The objective number `order` that an utterance asks for; without an id of its own the utterance goes by its time."""
+    return Objective(
+        id=f"{heard.id or now}.{order}", condition=condition, said=heard.text, source=heard.id, order=order, state=state,
+        reason=reason, created=Time.at(now),
+    )

@@ -9,12 +9,13 @@ from anima.config import Settings
 from anima.planner import act, listen, speech
 from anima.planner.act import NotAChoice, load_act_prompt
 from anima.planner.budgets import load_budgets
+from anima.planner.conversation import Conversation
 from anima.planner.lexicon import known_names, load_lexicon
 from anima.planner.listen import Hearing, load_listen_prompt
 from anima.planner.llm.base import LanguageModel
 from anima.planner.memory import Memory, Running, short
 from anima.planner.moment import context_packet, gather
-from anima.planner.objectives import NotUnderstood, Understanding
+from anima.planner.objectives import NotUnderstood, Understanding, objective_of
 from anima.planner.options import Options
 from anima.planner.packet import Situation, build, quoted
 from anima.planner.session import Ended, Session, shared_model, warm_up
@@ -23,7 +24,7 @@ from anima.planner.validate import validate
 from anima.runtime.component import Inbox
 from anima.skills.registry import SKILLS
 from anima.topics import Sent
-from anima.types.base import Header, Time
+from anima.types.base import Header
 from anima.types.mind import Objective, Objectives, Outcome, SkillCall, Speech, Utterance, WorldState
 from anima.world.predicates import Predicate, holds
 from anima.world.stop_words import is_resume, is_stop
@@ -54,6 +55,7 @@ class PrefrontalPlanner:
         self._to_warm = deque((("listen", self._listen_prefix), ("act", self._act_prefix)))
         self._heard: deque[tuple[Utterance, int]] = deque(maxlen=8)
         self._memory = Memory()
+        self._talk = Conversation(settings, self._names)
         self._signals = Signals(load_budgets())
         self._hearing: tuple[Utterance, int, Hearing] | None = None
         self._deciding: tuple[Situation, Options] | None = None
@@ -74,7 +76,8 @@ class PrefrontalPlanner:
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
         """Take in what came, read the turn that has ended, begin the next one that is due."""
         sent: list[Sent] = []
-        self._listen_in(inbox)
+        self._talk.take(inbox)
+        sent += self._listen_in(now, inbox)
         for feedback in inbox.new(t.SKILL_FEEDBACK):
             self._take_feedback(now, feedback.call)
         for outcome in inbox.new(t.OUTCOME):
@@ -86,6 +89,8 @@ class PrefrontalPlanner:
         self._watch_running(now)
         if (ended := self._session.poll(now)) is not None:
             sent += self._take_turn(now, ended, state, inbox)
+        if not self._heard and self._hearing is None and (reminder := self._talk.next_reminder()) is not None:
+            sent.append(self._say(now, reminder.text, reminder.id))
         sent += self._next_turn(now, state)
         return sent + self._ask_for_patience(now)
 
@@ -101,16 +106,21 @@ class PrefrontalPlanner:
 
     # --- taking in -------------------------------------------------------------------------------
 
-    def _listen_in(self, inbox: Inbox) -> None:
+    def _listen_in(self, now: float, inbox: Inbox) -> list[Sent]:
+        sent = []
         for utterance in inbox.new(t.UTTERANCE):
             if is_stop(utterance.text, self._robot):
                 self._heard.clear()
+                self._talk.hush()
                 self._hearing = None
                 self._session.cancel()
+            elif text := self._talk.at_once(utterance):
+                sent.append(self._say(now, text, utterance.id))
             elif not is_resume(utterance.text, self._robot) and utterance.text.strip():
                 self._heard.append((utterance, 0))
                 if self._session.role == "act":
                     self._session.cancel()  # a person comes first; the decision is made anew after
+        return sent
 
     def _take_outcome(self, outcome: Outcome) -> None:
         self._others.pop(outcome.call.id, None)
@@ -142,7 +152,8 @@ class PrefrontalPlanner:
         sent = []
         for one in inbox.new(t.BACKLOG):
             for objective in self._memory.take_backlog(one):
-                text = speech.ended(objective)
+                steps = self._memory.history(objective.id)
+                text = speech.ended(objective, self._talk.report_length, steps)
                 if text:
                     sent.append(self._say(now, text, objective.source))
         focus = next((o for o in backlog.objectives if o.id == backlog.focus), None)
@@ -188,6 +199,10 @@ class PrefrontalPlanner:
                 )
             )
             return []
+        if (request := self._talk.next_talk()) is not None:
+            self._doing = "It looks for words."
+            self._session.start(request)
+            return []
         if self._to_warm:
             role, stable = self._to_warm[0]
             self._doing = f"It reads its instructions for the role {role!r}."
@@ -232,6 +247,8 @@ class PrefrontalPlanner:
         sent: list[Sent] = [t.THOUGHT.of(ended.thought)]
         hearing, self._hearing = self._hearing, None
         deciding, self._deciding = self._deciding, None
+        if (answer := self._talk.talked(ended.completion.text)) is not None:
+            return [*sent, self._say(now, *answer)]
         if ended.completion.error:
             if hearing is not None and not cancelled:
                 sent += self._hear_again(now, hearing[0], hearing[1])
@@ -288,7 +305,7 @@ class PrefrontalPlanner:
                 return self._take_order(now, utterance, hearing, meant)
             case "decline":
                 reason = speech.declined(meant.detail, hearing.grounding)
-                declined = self._objective(now, utterance, 0, "", "declined", f"{meant.detail}: {reason}")
+                declined = objective_of(now, utterance, 0, "", "declined", f"{meant.detail}: {reason}")
                 return [self._say(now, reason, utterance.id), self._objectives(now, [declined], replace=False)]
             case "ask":
                 dialogue.question, dialogue.asked_at = hearing.text, now
@@ -299,7 +316,8 @@ class PrefrontalPlanner:
                 state = inbox.last(t.WORLD_STATE)
                 return [self._say(now, speech.answer(meant.detail, state, self._focus, self._names), utterance.id)]
             case "reply":
-                return [self._say(now, meant.detail or "Yes?", utterance.id)]
+                words = meant.detail or "Yes?"
+                return [] if self._talk.talk(utterance, words) else [self._say(now, words, utterance.id)]
 
     def _take_order(self, now: float, utterance: Utterance, hearing: Hearing, meant: Understanding) -> list[Sent]:
         things = [arg for goal in meant.goals for arg in goal.args if arg in self._names.objects]
@@ -307,19 +325,11 @@ class PrefrontalPlanner:
             self._memory.dialogue.thing = things[-1]
         adding = hearing.grounding.adding and self._focus is not None
         objectives = [
-            self._objective(now, utterance, order, str(goal), "pending", "")
+            objective_of(now, utterance, order, str(goal), "pending", "")
             for order, goal in enumerate(meant.goals)
         ]
-        said = speech.understood(meant.goals, adding)
+        said = speech.understood(meant.goals, adding, self._talk.report_length)
         return [self._say(now, said, utterance.id), self._objectives(now, objectives, replace=not adding)]
-
-    def _objective(
-        self, now: float, utterance: Utterance, order: int, condition: str, state: str, reason: str
-    ) -> Objective:
-        return Objective(
-            id=f"{utterance.id or now}.{order}", condition=condition, said=utterance.text, source=utterance.id,
-            order=order, state=state, reason=reason, created=Time.at(now),
-        )
 
     def _objectives(self, now: float, objectives: list[Objective], *, replace: bool) -> Sent:
         return t.OBJECTIVES.of(Objectives(header=Header.at(now), objectives=objectives, replace=replace))

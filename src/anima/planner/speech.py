@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from anima.planner.grounding import Grounding
 from anima.planner.names import KnownNames
+from anima.planner.options import Step
 from anima.planner.packet import LOW_BATTERY
 from anima.skills.words import listed, spoken
 from anima.types.mind import Objective, WorldState
 from anima.world.predicates import PERSON, ROBOT, Predicate
 
+SHORT, FULL = "short", "full"
 OWN = ("striatum", "parts")  # what the robot wants of itself
 GIVE_UP_WORDS = {
     "not_found": "I looked and did not find it",
@@ -73,8 +76,10 @@ def fact(goal: Predicate) -> str:
     return "my hand is empty"
 
 
-def understood(goals: Sequence[Predicate], adding: bool) -> str:
-    """Says back what was understood."""
+def understood(goals: Sequence[Predicate], adding: bool, length: str = "") -> str:
+    """Says back what was understood; only that it was, when the person wants reports `short`."""
+    if length == SHORT:
+        return "OK, after that." if adding else "OK."
     return f"{'OK, after that' if adding else 'OK'}: I'll {', then '.join(intention(goal) for goal in goals)}."
 
 
@@ -92,24 +97,49 @@ def declined(reason: str, grounding: Grounding) -> str:
     return "Sorry, that is nothing that I am able to do. I can fetch, carry, find and hand over small things."
 
 
-def ended(objective: Objective) -> str:
+def ended(objective: Objective, length: str = "", steps: Sequence[Step] = ()) -> str:
     """How an objective ended; empty when there is nothing to add to what was said already.
 
     Declined and cancelled ones were answered at once, and a declined one has no condition to speak of. Nobody asked
-    for a look around, so nobody is told how it ended.
+    for a look around, so nobody is told how it ended. `length` short leaves out all but that it ended and how; full
+    adds what the `steps` were and which of them failed.
     """
     if objective.state not in ("done", "failed", "parked") or objective.source in OWN:
         return ""
     goal = Predicate.parse(objective.condition)
-    because = f": {objective.reason}" if objective.reason else ""
+    short = length == SHORT
+    because = f": {objective.reason}" if objective.reason and not short else ""
+    told = _told(steps) if length == FULL else ""
     match objective.state:
         case "done":
-            return "" if goal.is_event else f"Done: {fact(goal)}."
+            return "" if goal.is_event else "Done." if short else f"Done: {fact(goal)}.{told}"
         case "failed":
-            return f"I could not {intention(goal)}{because}."
-        case "parked":
-            return f"I have paused before I could {intention(goal)}{because}."
-    return ""
+            return f"I could not {intention(goal)}{because}.{told}"
+    return f"I have paused before I could {intention(goal)}{because}."
+
+
+def _told(steps: Sequence[Step]) -> str:
+    """What it took, step by step."""
+    if not steps:
+        return ""
+    calls = [re.sub(r"\((.*)\)", lambda m: f" {m[1]}" if m[1] else "", step.call).replace("_", " ") for step in steps]
+    failed = [
+        f"{call} failed ({step.ended.replace('_', ' ')})" for call, step in zip(calls, steps, strict=True) if step.failure
+    ]
+    count = f"{len(steps)} step{'s' if len(steps) != 1 else ''}"
+    wrong = f" On the way {', '.join(failed)}." if failed else " Nothing went wrong."
+    return f" It took {count}: {', '.join(calls)}.{wrong}"
+
+
+def is_report(text: str) -> bool:
+    """Whether the robot's words tell of an errand: what it took on, or how it ended."""
+    return text.startswith(("Done", "I could not ", "I have paused ", "OK: I'll ", "OK, after that", "OK."))
+
+
+def is_composed(text: str) -> bool:
+    """Whether the words are one of the robot's own forms, which promise nothing beyond the errand at hand."""
+    own = ("OK, ", "Sorry, I ", "My battery ", "I am ", "I hold ", "I know of ", "Which ")
+    return is_report(text) or text.startswith(own)
 
 
 def answer(topic: str, state: WorldState | None, focus: Objective | None, names: KnownNames) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import traceback
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -18,6 +18,8 @@ from anima.body.places import load_places
 from anima.body.pose import PoseTracker
 from anima.config import Settings
 from anima.failure import Failure
+from anima.learning.manners import Manners
+from anima.learning.tuning import load_learning_tuning
 from anima.runtime.component import Inbox
 from anima.skills.program import Body, Command, Failed, Program, Senses, load_program
 from anima.skills.registry import SKILLS, InvalidArguments, Resource, UnknownSkill, skill
@@ -94,6 +96,8 @@ class MotorCortex:
         for name in SKILLS:
             load_program(name)  # now: what a program imports would hold up the first step that leases it
         places = load_places(settings.map_folder)
+        people = [person.position for person in places.people]
+        self._manners = Manners(load_learning_tuning().manners, people)
         self._body = Body(settings, places, GridNavigator.for_robot(settings, places), Senses(0.0))
         self._tracker = PoseTracker()
         self._runs: dict[str, _Run] = {}
@@ -142,6 +146,8 @@ class MotorCortex:
             self._tracker.add_odometry(odometry)
         for pose in inbox.new(t.POSE):
             self._tracker.add_localization(pose)
+        self._manners = replace(self._manners, guidance=inbox.last(t.GUIDANCE))
+        self._body.first_places = self._manners.first_places()
         self._body.senses = Senses(
             now=now,
             pose=self._tracker.pose,
@@ -256,7 +262,9 @@ class MotorCortex:
     def _send(self, now: float, run: _Run, command: Command) -> list[Sent]:
         sent: list[Sent] = []
         if command.velocity is not None:
-            sent.append(t.CMD_VEL_SKILL.of(TwistStamped.planar(now, *command.velocity)))
+            pose = self._body.senses.pose
+            velocity = self._manners.slowed(command.velocity, None if pose is None else (pose.x, pose.y))
+            sent.append(t.CMD_VEL_SKILL.of(TwistStamped.planar(now, *velocity)))
         if command.joints:
             sent.append(t.ARM_COMMAND_SKILL.of(_arm(now, dict(command.joints), command.joint_time_s)))
         if command.speech:

@@ -131,12 +131,16 @@ ProgramStart = Callable[[Any, "Body"], Program]
 
 @dataclass
 class Body:
-    """What a program works with. `senses` is renewed before every step; the rest stays."""
+    """What a program works with. `senses` is renewed before every step; the rest stays.
+
+    `first_places` are surfaces that people said to search first, as the guidance of the moment has them.
+    """
 
     settings: Settings
     places: Places
     navigator: Navigator
     senses: Senses
+    first_places: Sequence[str] = ()
 
 
 def load_program(skill: str) -> ProgramStart:

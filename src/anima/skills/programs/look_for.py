@@ -24,7 +24,8 @@ _ARM_OUT_OF_WAY_RAD = 0.15
 
 
 def run(arguments: OfObject, body: Body) -> Program:
-    """Where the object was last seen, then what was not looked at yet, then the rest, nearest first.
+    """Where the object was last seen, then where people said to look first, then what was not looked at yet, then the
+    rest, nearest first.
 
     Succeeds as soon as the object is seen, from wherever that is. Raises `Failed`: perception_miss when it is on none
     of the surfaces that could be reached, path_blocked when none could.
@@ -99,6 +100,10 @@ def _next(body: Body, name: str, left: list[Surface], since: float) -> Surface:
     if thing is not None and thing.last_seen.seconds < since:
         for surface in left:
             if surface.name == thing.place:
+                return surface
+    for place in body.first_places:
+        for surface in left:
+            if surface.name == place:
                 return surface
     unviewed = [surface for surface in left if not _is_viewed(known.get(surface.name))]
     among = unviewed or left
