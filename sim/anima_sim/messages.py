@@ -11,8 +11,8 @@ from anima.types import mind, std
 from anima.types.base import Header, Time
 from anima_sim.battery import BatteryState
 from anima_sim.config import BatteryConfig, CliffConfig, ImuConfig, LidarConfig
-from anima_sim.sensing import Floats, Imu, Intrinsics
-from anima_sim.world import World
+from anima_sim.devices import Floats, Imu, Intrinsics
+from anima_sim.robot_world import RobotWorld
 
 _POSE_COVARIANCE = np.diag([0.002, 0.002, 1e6, 1e6, 1e6, 0.005]).ravel()
 _TWIST_COVARIANCE = np.diag([0.0005, 1e-6, 1e6, 1e6, 1e6, 0.0005]).ravel()
@@ -156,7 +156,7 @@ def camera_info(now: float, lens: Intrinsics, frame: str) -> std.CameraInfo:
     )
 
 
-def truth(now: float, world: World) -> mind.GroundTruth:
+def truth(now: float, world: RobotWorld) -> mind.GroundTruth:
     """What really is, for the judge and the stand-in localization."""
     judge = world.truth
     linear, angular = judge.robot_velocity()
