@@ -49,6 +49,7 @@ BENCHES = {
     "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
+    "kills": Bench("kills:bench_kills", "1,000 SIGKILLs while a mind is written: nothing acknowledged may be lost"),
     "manipulation": Bench("manipulation:bench_manipulation", "picking up and putting down, again and again"),
 }
 

@@ -57,6 +57,11 @@ class MeaningIndex:
     def __len__(self) -> int:
         return len(self._near)
 
+    def keys(self) -> list[str]:
+        """The ids of the items in it, sorted."""
+        with self._lock:
+            return sorted(self._near.keys())
+
     def refresh(self, progress: Progress | None = None) -> list[Item]:
         """Take in what was written since; returns the newest version of each item that changed, oldest first."""
         with self._lock:

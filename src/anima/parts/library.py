@@ -78,7 +78,8 @@ class PartLibrary:
 
     def __init__(self, store: Store, embedder: Embedder, index_file: Path | None = None) -> None:
         self._store = store
-        self._index = MeaningIndex(store, PART, embedder, index_file)
+        self.index = MeaningIndex(store, PART, embedder, index_file)
+        """Where it finds parts by meaning; follows the store by itself."""
         self._pending: dict[str, list[tuple[float, str]]] = {}
         self._read = False
 
@@ -208,7 +209,7 @@ class PartLibrary:
 
     def refresh(self, progress: Progress | None = None) -> None:
         """Take in what was written since the last call; happens by itself, and can take long on the first one."""
-        changed = self._index.refresh(progress)
+        changed = self.index.refresh(progress)
         if not self._read:
             self._read = True
             changed = self._store.all(PART)
@@ -220,7 +221,7 @@ class PartLibrary:
     def retrieve(self, queries: Sequence[str], k: int) -> list[Activated]:
         """The k parts that the queries wake, strongest first."""
         self.refresh()
-        hits = self._index.search(queries, k)
+        hits = self.index.search(queries, k)
         items = self._store.some(PART, [hit.key for hit in hits])
         found = [(items[hit.key], hit.score) for hit in hits if hit.key in items]
         return [Activated(KeptPart.of(item), score) for item, score in found if not item.archived]
@@ -242,7 +243,7 @@ class PartLibrary:
 
     def close(self) -> None:
         """Write the index down, so that the next start is quick. The store is not closed."""
-        self._index.save()
+        self.index.save()
 
 
 def _pending_of(item: Item) -> list[tuple[float, str]]:
