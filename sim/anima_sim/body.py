@@ -13,10 +13,10 @@ from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types import mind
 from anima_sim import messages
-from anima_sim.config import load_robot
+from anima_sim.config import RobotConfig, load_robot
 from anima_sim.errors import CommandError, SensorLost
 from anima_sim.faults import Fault
-from anima_sim.scene import load_scene
+from anima_sim.scene import Scene, load_scene
 from anima_sim.world import World
 
 _OVERVIEW_HZ, _OVERVIEW_SIZE = 5.0, (480, 360)
@@ -35,13 +35,19 @@ class SimulatedBody:
     def __init__(self, settings: Settings) -> None:
         """Raises `SceneError` or `RobotError` when the configured scene or robot can't be used."""
         scene, config = load_scene(settings.scene), load_robot(settings.robot_file)
-        self._world = World(scene, seed=settings.seed, cameras=settings.cameras, config=config)
+        self._world = self._build_world(scene, config, settings)
         self._sensors = config.sensors
         self._due: dict[str, float] = {}
         self._refused = ""
         self._began: float | None = None
         self.watched: frozenset[str] = frozenset()
         """Names of the topics that somebody listens to: pictures for people are drawn only then."""
+
+    def _build_world(self, scene: Scene, config: RobotConfig, settings: Settings) -> World:
+        return World(scene, seed=settings.seed, cameras=settings.cameras, config=config)
+
+    def _advance(self, duration_s: float) -> None:
+        self._world.step(duration_s)
 
     @property
     def world(self) -> World:
@@ -53,7 +59,7 @@ class SimulatedBody:
         for fault in inbox.new(t.FAULT):
             self._try(lambda fault=fault: self.inject(fault))  # type: ignore[misc]
         self._obey(inbox)
-        self._world.step(self._elapsed(now))
+        self._advance(self._elapsed(now))
         out: list[Sent] = []
         self._proprioception(now, out)
         self._exteroception(now, out)

@@ -69,10 +69,10 @@ TABLE: tuple[Row, ...] = (
         doc="the only way to the motors: mux, limits, reflexes, software stop",
     ),
     Row(
-        "localization", "", Process.PERCEPTION, 20, "anima_sim.localization:SimulatorLocalization",
-        takes=(t.GROUND_TRUTH, t.ODOM),
+        "localization", "", Process.PERCEPTION, 20, "anima.body.localization.node:Localization",
+        takes=(t.SCAN, t.ODOM, t.BATTERY, t.INITIAL_POSE),
         gives=(t.POSE, t.TF, t.MAP),
-        doc="where the robot is on the map; supplied by the simulator for now",
+        doc="where the robot is on the map by lidar and odometry, or that it is lost",
     ),
     Row(
         "perception", "", Process.PERCEPTION, 10, "anima.body.perception.node:Perception",
@@ -162,7 +162,7 @@ TABLE: tuple[Row, ...] = (
         takes=(
             t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.WORLD_STATE, t.UTTERANCE, t.STOP_STATE,
             t.SKILL_FEEDBACK, t.SALIENCE, t.RESOURCES, t.CONFLICT, t.CONDITION, t.GOAL_TENSION, t.FORECAST,
-            t.TEMPERAMENT,
+            t.TEMPERAMENT, t.BIDS, t.STANCES,
         ),
         gives=(t.BACKLOG, t.LEASE, t.OPERATOR_VERDICT),
         doc="one focus, one lease per body resource, deadlines and retry budgets",
@@ -179,7 +179,7 @@ TABLE: tuple[Row, ...] = (
         "motor_cortex", "motor_cortex", Process.BRAIN, 20, "anima.regions.motor_cortex:MotorCortex",
         takes=(
             t.LEASE, t.WORLD_STATE, t.POSE, t.ODOM, t.SCAN, t.JOINT_STATES, t.DETECTIONS, t.CMD_VEL, t.STOP_STATE,
-            t.GUIDANCE,
+            t.GUIDANCE, t.STANCES,
         ),
         gives=(t.CMD_VEL_SKILL, t.ARM_COMMAND_SKILL, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.ROUTE),
         doc="runs the leased skill's motor program and says how it ended",
@@ -205,12 +205,42 @@ TABLE: tuple[Row, ...] = (
         doc="observes how people take what the robot does, and keeps what to do differently next time",
         wakes=(t.UTTERANCE, t.ENCOUNTER_END),
     ),
+    Row(
+        "parts_self", "", Process.PLANNER, 5, "anima.parts.node:PartsSelf",
+        takes=(t.EVENTS, t.SALIENCE, t.WORLD_STATE, t.BACKLOG, t.RESOURCES),
+        gives=(t.BIDS, t.STANCES, t.PART_CHANGES),
+        doc="parts that bid about what happens, and a Self that chooses which of them to follow",
+    ),
+)
+
+SERIAL_BODY = Row(
+    "driver", "", Process.BODY, 50, "anima.body.link.driver:SerialBody",
+    takes=(t.CMD_VEL, t.ARM_COMMAND, t.STOP_STATE),
+    gives=(
+        t.ODOM, t.JOINT_STATES, t.IMU, t.BUMPERS, t.CLIFFS, t.BATTERY, t.LINK_STATE, t.STOP_REQUEST,
+    ),
+    doc="the robot's body over the serial link to its brainstem",
+)
+"""Takes the simulated body's place where a board drives the body: on a robot, and with `sim: firmware`."""
+
+WORLD = Row(
+    "world", "", Process.BODY, 50, "anima_sim.board.plant:FirmwareWorld",
+    takes=(t.FAULT,),
+    gives=(
+        t.CLOCK, t.SCAN, t.CAMERA_COLOUR, t.CAMERA_DEPTH, t.CAMERA_INFO, t.WRIST_IMAGE, t.GROUND_TRUTH, t.OVERVIEW,
+    ),
+    doc="with `sim: firmware`, in a process of its own: the simulated world, and the emulated board in it",
 )
 
 
-def rows_of(process: Process) -> list[Row]:
+def table(sim: str = "mujoco") -> tuple[Row, ...]:
+    """The rows of a robot whose body is simulated by `sim`; ``none`` and ``firmware`` have a board behind a line."""
+    return (SERIAL_BODY, *TABLE[1:]) if sim in ("none", "firmware") else TABLE
+
+
+def rows_of(process: Process, sim: str = "mujoco") -> list[Row]:
     """The rows that live in a process, in the table's order."""
-    return [row for row in TABLE if row.process is process]
+    return [row for row in table(sim) if row.process is process]
 
 
 def publishers(rows: Iterable[Row] = TABLE) -> dict[str, list[str]]:

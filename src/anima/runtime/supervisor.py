@@ -17,12 +17,14 @@ _PR_SET_PDEATHSIG = 1
 _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))
 
 RECORDER = "recorder"
+WORLD = "world"
 
 # What holds the wheels still when a process is gone.
 _HELD_BY = {
     Process.REFLEX.value: "the body stops when no command comes",
     Process.BODY.value: "nothing moves without it",
     RECORDER: "the robot runs on, unrecorded",
+    WORLD: "time stands still without it",
 }
 
 
@@ -62,7 +64,11 @@ def commands(
     ros = ["--ros-args", "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
     # First up and last down, so that nothing is missed; nobody waits for it.
     recorder = {RECORDER: [sys.executable, "-m", "anima_nodes.recorder", *settings, "--ros-args"]}
-    return (recorder if overrides.get("record.on") == "true" else {}) | {
+    # The board and the world around it, which go on whatever becomes of the robot's own processes.
+    world = {WORLD: [sys.executable, "-m", "anima_nodes.world", *settings, "--ros-args"]}
+    return (recorder if overrides.get("record.on") == "true" else {}) | (
+        world if overrides.get("sim") == "firmware" else {}
+    ) | {
         process.value: [sys.executable, "-m", "anima_nodes.process", "--process", process.value, *settings, *ros]
         for process in processes
     }

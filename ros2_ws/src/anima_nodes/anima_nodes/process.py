@@ -35,10 +35,9 @@ def spin(executor: EventsExecutor) -> None:
         pass
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    """The command line of a process."""
-    parser = argparse.ArgumentParser(prog="process", description=__doc__)
-    parser.add_argument("--process", required=True, choices=[process.value for process in Process])
+def arguments_of_settings(name: str, doc: str | None) -> argparse.ArgumentParser:
+    """The part of a process's command line that says what it is configured by."""
+    parser = argparse.ArgumentParser(prog=name, description=doc)
     parser.add_argument(
         "--settings", default="", metavar="FILE", help="the settings file; empty or absent: config/anima.yaml"
     )
@@ -46,6 +45,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--set", action="append", default=[], metavar="KEY=VALUE",
         help="override a setting, e.g. --set seed=3 --set llm.threads=1 (values are JSON or text; empty: no override)",
     )
+    return parser
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The command line of a process."""
+    parser = arguments_of_settings("process", __doc__)
+    parser.add_argument("--process", required=True, choices=[process.value for process in Process])
     return parser.parse_args(arguments)
 
 
@@ -97,12 +103,12 @@ def run(process: Process, settings: Settings) -> None:
     """Build the nodes of a process and spin them until shutdown. Raises `ConfigError` when they can't be built."""
     started = time.monotonic()
     journal = ProcessJournal(process, settings) if settings.record.on and process.value in t.JOURNALS else None
-    nodes = [NODES.get(row.node, RegionNode)(row, settings, journal) for row in rows_of(process)]
+    nodes = [NODES.get(row.node, RegionNode)(row, settings, journal) for row in rows_of(process, settings.sim)]
     heart = ProcessNode(process, nodes, journal)
     executor = EventsExecutor()
     for node in (*nodes, heart):
         executor.add_node(node)
-    if process is Process.BODY and settings.sim != "none":
+    if process is Process.BODY and settings.sim not in ("none", "firmware"):
         from .simulation import drive_time
 
         drive_time(heart, settings)

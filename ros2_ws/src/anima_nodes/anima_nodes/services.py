@@ -165,6 +165,7 @@ class GateNode(RegionNode):
 NODES: dict[str, type[RegionNode]] = {
     "reflex_kernel": ReflexNode,
     "body": SimulatedBodyNode,
+    "world": SimulatedBodyNode,
     "ears": EarsNode,
     "basal_ganglia_gate": GateNode,
 }

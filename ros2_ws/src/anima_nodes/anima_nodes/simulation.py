@@ -7,6 +7,7 @@ from typing import Any
 
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
+from rclpy.node import Node
 
 from anima import topics as t
 from anima.config import Settings
@@ -14,15 +15,34 @@ from anima.runtime.pacing import Pacer
 from anima.runtime.processes import Process
 
 from .heart import TICK_S, ProcessNode
-from .region_node import PROFILES, ros_class
+from .region_node import PROFILES, RegionNode, ros_class
 
 POLL_S = 0.002
 
 
-def drive_time(heart: ProcessNode, settings: Settings) -> None:
+class WorldNode(Node):
+    """The heart of the world's process: it has no sign of life, as nobody could do anything about its end."""
+
+    def __init__(self, node: RegionNode) -> None:
+        super().__init__("process_world")
+        self._node = node
+
+    def advance(self, now: float) -> None:
+        """Step the world to `now`."""
+        self._node.advance(now)
+
+
+
+# A board gives up on a host that is silent for 120 ms: no process may fall behind it by that much.
+_BOARD_LAG_S = 0.065
+
+
+def drive_time(heart: ProcessNode | WorldNode, settings: Settings) -> None:
     """Make `heart` step through simulated time; `Pacer` says when the next tick may be."""
-    others = [process for process in Process if process is not Process.BODY]
-    pacer = Pacer(TICK_S, settings.speed)
+    if isinstance(heart, WorldNode):
+        others, pacer = list(Process), Pacer(TICK_S, settings.speed, lag_s=_BOARD_LAG_S)
+    else:
+        others, pacer = [process for process in Process if process is not Process.BODY], Pacer(TICK_S, settings.speed)
 
     def listen(name: str) -> Any:
         def beat(message: Any) -> None:
