@@ -17,8 +17,10 @@ from rich.table import Table
 from anima import brain
 from anima import topics as t
 from anima.console.folders import state_folder
+from anima.console.mind import mind_app
 from anima.console.start import graph
 from anima.install.commands import doctor, models_app
+from anima.learning.commands import add_to as add_learning
 from anima.runtime.supervisor import Death, Supervisor
 from anima.types.glue import ContextPacket
 
@@ -32,7 +34,9 @@ app = typer.Typer(
     '`anima say "bring the red cube to the kitchen table"`.',
 )
 app.add_typer(models_app, name="models")
+app.add_typer(mind_app, name="mind")
 app.command()(doctor)
+add_learning(app)
 
 console = Console(highlight=False)
 ONCE_S = 2.5  # in which every process has said at least twice how it works
@@ -60,6 +64,22 @@ Set = Annotated[
 ]
 
 
+def _switch(name: str, what: str) -> Any:
+    return typer.Option(f"--{name}/--no-{name}", help=f"Whether it learns and uses {what}.")
+
+
+Lessons = Annotated[bool, _switch("lessons", "lessons about dealing with people")]
+SelfModel = Annotated[bool, _switch("selfmodel", "beliefs about itself and its portrait")]
+Intentions = Annotated[bool, _switch("intentions", "what it promised for later")]
+Facts = Annotated[bool, _switch("facts", "facts about people")]
+Parts = Annotated[bool, _switch("parts", "parts")]
+
+
+def _switched(**on: bool) -> dict[str, str]:
+    """The switches that are off, as settings."""
+    return {f"learn.{name}": "false" for name, is_on in on.items() if not is_on}
+
+
 def _more(record: bool, pairs: list[str] | None) -> dict[str, str]:
     """The settings of `--record` and `--set`, for `graph`; a bad one ends the command before anything starts."""
     from anima.config import ConfigError, load_settings
@@ -81,12 +101,14 @@ def _fail(message: str, code: int = 1) -> typer.Exit:
 @app.command()
 def up(
     sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "", memory: Memory = "",
-    record: Record = False, sets: Set = None,
+    record: Record = False, sets: Set = None, lessons: Lessons = True, selfmodel: SelfModel = True,
+    intentions: Intentions = True, facts: Facts = True, parts: Parts = True,
 ) -> None:
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
-    more = {"memory_url": memory, **_more(record, sets)}
+    off = _switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
+    more = {"memory_url": memory, **_more(record, sets), **off}
     with graph(sim, seed, speed, model, **more) as running, Client([]) as client:
         console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
         try:
@@ -215,6 +237,12 @@ def skills() -> None:
         holds = ", ".join(sorted(resource.value for resource in skill.resources))
         table.add_row(skill.name, fields, holds, f"{skill.timeout_s:.0f} s", skill.doc)
     console.print(table)
+
+
+@app.command()
+def end(person: Annotated[str, typer.Argument(help="Whose encounter; everybody's without a name.")] = "") -> None:
+    """End an encounter: the robot looks back at it, and what it learned guides the next one."""
+    _client_call(lambda client: client.end_encounter(person))
 
 
 @app.command()

@@ -276,4 +276,7 @@ class Exchange:
 
     def _tell(self, now: float, id: str, seen: Observation, because: tuple[str, ...]) -> None:
         fields = {name: getattr(seen, name) for name in Reaction.model_fields if hasattr(seen, name)}
-        self.desk.sent.append(t.REACTION.of(Reaction(header=Header.at(now), id=id, because=list(because), **fields)))
+        told = Reaction(
+            header=Header.at(now), id=id, is_explicit=seen.explicit, because=list(because), **fields
+        )  # fmt: skip
+        self.desk.sent.append(t.REACTION.of(told))

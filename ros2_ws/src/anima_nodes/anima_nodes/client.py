@@ -133,6 +133,20 @@ class Client:
             answer = self._wait(result, 15.0).result
         return Failure(answer.error_code), answer.error_msg
 
+    def end_encounter(self, person: str = "") -> str:
+        """Tell the learner that the encounter with `person` (empty: with everybody) is over."""
+        topic = t.ENCOUNTER_END
+        publisher = self._node.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
+        until = time.monotonic() + 5.0
+        while publisher.get_subscription_count() == 0:
+            if time.monotonic() > until:
+                raise NotReady("nobody listens for the end of an encounter; is the robot up? Start it with: anima up")
+            time.sleep(0.02)
+        now = Header.at(time.time())
+        publisher.publish(to_ros(EncounterEnd(header=now, person=person, why="ended by hand")))
+        publisher.wait_for_all_acked()
+        return f"the encounter{' with ' + person if person else ''} is over"
+
     def stop(self) -> str:
         """Latch the software stop."""
         return str(self._call(self._stop, Trigger.Request()).message)
