@@ -357,7 +357,8 @@ static void on_conversion(struct avr_irq_t *irq, uint32_t value, void *param) {
     (void)value;
     (void)param;
     unsigned channel = (avr->data[0x7C] & 7u) | (avr->data[0x7B] & 8u);
-    avr_raise_irq(adc + ADC_IRQ_ADC0 + (channel & 7u), millivolts[channel]);
+    /* simavr counts 1023 steps to the reference, the chip 1024. */
+    avr_raise_irq(adc + ADC_IRQ_ADC0 + (channel & 7u), (millivolts[channel] * 1024u + 511u) / 1023u);
 }
 
 static void connect_adc(void) {

@@ -14,7 +14,7 @@ from anima_sim.board.avr import HERTZ, Change, Kind, Step, pin
 ESTOP, BUMPERS = pin("PL0"), (pin("PL1"), pin("PL2"))
 MOTORS_ON, SERVOS_ON = pin("PA2"), pin("PA3")
 _ENCODERS = ((pin("PB0"), pin("PB1")), (pin("PB2"), pin("PB3")))
-_GREY = ((0, 0), (0, 1), (1, 1), (1, 0))
+_GREY = ((0, 0), (1, 0), (1, 1), (0, 1))  # A leads forwards
 
 _BATTERY_V, _BATTERY_I, _WHEEL_I, _ARM_I, _CLIFF = 6, 7, 8, 10, 11
 _JOINT_CENTRE_RAD = (0.0, 0.0, 0.0, 0.0, 0.0, 0.75)
