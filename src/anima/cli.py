@@ -18,7 +18,7 @@ from anima import brain
 from anima import topics as t
 from anima.console.folders import state_folder
 from anima.console.mind import mind_app
-from anima.console.start import graph
+from anima.console.start import NotArmed, arm, graph
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
 from anima.runtime.supervisor import Death, Supervisor
@@ -45,7 +45,7 @@ Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random
 Speed = Annotated[
     float, typer.Option(help="How much faster than the clock simulated time may run while the robot moves.")
 ]
-Sim = Annotated[str, typer.Option(help="The simulator: mujoco.")]
+Sim = Annotated[str, typer.Option(help="The simulator: mujoco; firmware puts the emulated board in between.")]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
 Memory = Annotated[
     str,
@@ -156,11 +156,13 @@ def demo(
         with graph(sim, seed, speed, model, **_more(record, sets)) as running, Client(TOPICS) as client:
             console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
             client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
+            if sim == "firmware":
+                arm(client)
             if errand:
                 code = run_one(client, running, errand, seed, folder, console)
             else:
                 code = run_conversation(client, running, folder, console)
-    except (NotReady, ProcessDied) as error:
+    except (NotReady, NotArmed, ProcessDied) as error:
         raise _fail(str(error), 2) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

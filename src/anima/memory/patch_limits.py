@@ -41,14 +41,7 @@ def parsed(patch: object, limits: Limits) -> Sequence[Mapping[str, Any]]:
     if isinstance(patch, str):
         if len(patch) > limits.patch.bytes:
             raise PatchTooLarge(f"it has {len(patch)} characters, at most {limits.patch.bytes} are read")
-        try:
-            patch = json.loads(patch, object_pairs_hook=_once, parse_constant=_no_number)
-        except PatchMalformed:
-            raise
-        except RecursionError as error:
-            raise PatchTooLarge(f"it is nested deeper than {limits.patch.depth}") from error
-        except ValueError as error:
-            raise PatchMalformed(f"it is no JSON: {error}") from error
+        patch = strictly(patch)
     if not isinstance(patch, Sequence) or isinstance(patch, bytes | bytearray):
         raise PatchMalformed(f"a patch is a list of operations, this is {type(patch).__name__}")
     if not patch:
@@ -57,6 +50,18 @@ def parsed(patch: object, limits: Limits) -> Sequence[Mapping[str, Any]]:
         raise PatchTooLarge(f"it has {len(patch)} operations, at most {limits.operations} are taken")
     measured(patch, limits.patch)
     return patch
+
+
+def strictly(text: str) -> object:
+    """What a JSON text says. Raises `PatchRefused`, also for a key that is there twice, NaN and bottomless depth."""
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except PatchMalformed:
+        raise
+    except RecursionError as error:
+        raise PatchTooLarge("it is nested deeper than anything that is read") from error
+    except ValueError as error:
+        raise PatchMalformed(f"it is no JSON: {error}") from error
 
 
 def measured(value: object, size: Size) -> None:

@@ -131,6 +131,15 @@ class Item:
             row.who, row.why, tuple(row.because), row.digest, row.seq,
         )  # fmt: skip
 
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return f"{self.kind} {self.id!r} version {self.version}"
+
+    def change(self) -> Change:
+        """The change that made it."""
+        return Change(self.kind, self.id, self.data, self.who, self.why, self.at, self.because, self.archived)
+
     def values(self) -> dict[str, Any]:
         """The columns of its row."""
         return {

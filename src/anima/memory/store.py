@@ -9,19 +9,17 @@ from types import TracebackType
 from typing import Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
-from sqlalchemy import Connection, Engine, create_engine, event, func, select, text
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from anima.memory.engine import WRITES, open_engine
 from anima.memory.errors import BadData, NotThere, Overtaken, RecalledEvidence, StoreUnusable, UnknownKind
 from anima.memory.kinds import KINDS, RECALLED
 from anima.memory.rows import META, METADATA, SCHEMA, VERSIONS, Change, Item, Stamp, next_item
 
 IN_MEMORY = "sqlite://"
-_WRITES = "anima_writes"
 _TRIES = 3
-_LOCK = 0x616E696D61  # "anima"
+_PAGE = 1000
 
 
 class Store:
@@ -39,7 +37,7 @@ class Store:
         with the process. Raises `StoreUnusable` when there is no usable database."""
         self._kinds = kinds
         self._lock = threading.RLock()
-        self._engine = _open(url)
+        self._engine = open_engine(url)
         self._place = self._engine.url.render_as_string(hide_password=True)
         try:
             with self._transaction(writes=True) as connection:
@@ -93,6 +91,32 @@ class Store:
                 if attempt == _TRIES - 1:
                     raise
         raise AssertionError("unreachable")
+
+    def adopt(self, items: Sequence[Item]) -> int:
+        """Take in versions that another store wrote, digests and all; all of them or none. Returns how many were new.
+
+        An item's versions must follow each other, and what is here already of an item must be the same: two minds
+        that went different ways are not mixed. Raises `BadData` or `UnknownKind` that names the version.
+        """
+        for item in items:
+            self._checked(item.change())
+        with self._transaction(writes=True) as connection:
+            return sum(self._adopted(connection, item) for item in items)
+
+    def _adopted(self, connection: Connection, item: Item) -> bool:
+        here = self._current(connection, item.kind, item.id, item.version)
+        if here is not None:
+            if here.digest != item.digest:
+                raise BadData(f"{item.name}: there is another version of that number in {self._place}")
+            return False
+        before = self._current(connection, item.kind, item.id)
+        expected = next_item(item.change(), before, item.data)
+        if item.version != expected.version:
+            raise BadData(f"{item.name}: version {expected.version} is missing before it")
+        if item.digest != expected.digest:
+            raise BadData(f"{item.name}: it is not what was written, or follows another past")
+        connection.execute(VERSIONS.insert().values(**item.values()))
+        return True
 
     def model(self, kind: str) -> type[BaseModel]:
         """What the data of a kind's items must be. Raises `UnknownKind`."""
@@ -207,6 +231,20 @@ class Store:
             rows = connection.execute(select(VERSIONS).join(latest, VERSIONS.c.seq == latest.c.seq))
             return {row.id: Item.of_row(row) for row in rows}
 
+    def everything(self) -> Iterator[Item]:
+        """All versions of all items, in the order in which they were written; those that come meanwhile not."""
+        with self._transaction() as connection:
+            last = connection.execute(select(func.max(VERSIONS.c.seq))).scalar() or 0
+        seq = 0
+        while seq < last:
+            wanted = (VERSIONS.c.seq > seq) & (VERSIONS.c.seq <= last)
+            with self._transaction() as connection:
+                rows = connection.execute(select(VERSIONS).where(wanted).order_by(VERSIONS.c.seq).limit(_PAGE)).all()
+            if not rows:
+                return
+            yield from (Item.of_row(row) for row in rows)
+            seq = rows[-1].seq
+
     def newest_utc_s(self) -> float | None:
         """The latest moment that anything in the store is about, or None when it is empty."""
         with self._transaction() as connection:
@@ -234,11 +272,8 @@ class Store:
         return faults
 
     def _faults(self, item: Item, before: Item | None) -> Iterator[str]:
-        name = f"{item.kind} {item.id!r} version {item.version}"
-        change = Change(
-            item.kind, item.id, item.data, item.who, item.why, item.at, item.because, archived=item.archived
-        )
-        expected = next_item(change, before, item.data)
+        name = item.name
+        expected = next_item(item.change(), before, item.data)
         if item.version != expected.version:
             yield f"{name}: version {expected.version} is missing"
         elif item.digest != expected.digest:
@@ -266,7 +301,7 @@ class Store:
     def _transaction(self, writes: bool = False) -> Iterator[Connection]:
         with self._lock:
             try:
-                engine = self._engine.execution_options(**{_WRITES: writes})
+                engine = self._engine.execution_options(**{WRITES: writes})
                 with engine.begin() as connection:
                     yield connection
             except IntegrityError as error:
@@ -293,54 +328,6 @@ class Store:
 
 class _Overtaken(StoreUnusable):
     """Another process wrote the version that this one was about to write."""
-
-
-def _open(url: str) -> Engine:
-    try:
-        parsed = make_url(url)
-        if parsed.get_backend_name() == "postgresql":
-            engine = create_engine(_by_psycopg(parsed), pool_pre_ping=True)
-            event.listen(engine, "begin", _queue_up)
-            return engine
-        if parsed.get_backend_name() != "sqlite":
-            raise StoreUnusable(
-                f"memory_url {parsed.render_as_string()!r}: it is neither SQLite nor PostgreSQL; write it as "
-                "sqlite:////folder/mind.db or postgresql://user@host/database"
-            )
-        if parsed.database in (None, "", ":memory:"):
-            engine = create_engine(parsed, poolclass=StaticPool, connect_args={"check_same_thread": False})
-        else:
-            engine = create_engine(parsed, connect_args={"timeout": 10.0})
-    except (ArgumentError, ImportError, SQLAlchemyError) as error:
-        raise StoreUnusable(
-            f"memory_url {url!r}: {error}; write it as sqlite:////folder/mind.db or postgresql://user@host/database"
-        ) from error
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _by_psycopg(url: URL) -> URL:
-    return url if "+" in url.drivername else url.set(drivername="postgresql+psycopg")
-
-
-def _queue_up(connection: Connection) -> None:
-    # As with SQLite one writes at a time: versions follow each other, and what has a lower `seq` is seen no later.
-    if connection.get_execution_options().get(_WRITES, False):
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-
-
-def _prepare(connection: Any, _record: Any) -> None:
-    """SQLite as a store of record: writers don't block readers, and what is committed is on the disk."""
-    connection.isolation_level = None  # transactions begin where `_begin` says
-    for pragma in ("journal_mode=WAL", "synchronous=FULL"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin(connection: Connection) -> None:
-    # A writer takes the lock before it reads which version comes next.
-    writes = connection.get_execution_options().get(_WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _is_text(text: str) -> bool:
