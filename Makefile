@@ -1,7 +1,7 @@
 # The commands of the project; `make` alone lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint build clean
+.PHONY: help setup firmware demo test lint build clean
 
 ERRAND ?=
 SEED ?= 1
@@ -17,7 +17,10 @@ help: ## list the commands
 setup: ## install everything (quick when nothing changed)
 	@scripts/setup
 
-demo: setup ## start the robot; ERRAND="bring the red cube to the kitchen table" SEED=3 runs one errand
+firmware: setup ## build the brainstem's firmware and the emulated board
+	@$(MAKE) --no-print-directory -C firmware/port
+
+demo: setup $(if $(filter firmware,$(SIM)),firmware) ## start the robot; ERRAND="bring the red cube to the kitchen table" SEED=3 runs one errand
 	@./anima demo --sim "$$SIM" --seed "$$SEED" $${ERRAND:+--errand "$$ERRAND"}
 
 test: setup ## lint, type check and all tests; ARGS="-k reflex" goes to pytest

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from anima import topics as t
-from anima.brain import TABLE, AnyTopic, Row, publishers, rows_of
+from anima.brain import TABLE, WORLD, AnyTopic, Row, publishers, rows_of, table
 from anima.runtime.processes import Process
 
 OPERATOR_INPUTS = {
@@ -38,12 +38,18 @@ def test_topics_have_one_definition_each() -> None:
     assert len(names) == len(set(names))
 
 
-def test_every_topic_has_exactly_one_publisher() -> None:
-    found = publishers()
+@pytest.mark.parametrize("rows", [TABLE, (WORLD, *table("firmware"))], ids=["mujoco", "firmware"])
+def test_every_topic_has_exactly_one_publisher(rows: tuple[Row, ...]) -> None:
+    found = publishers(rows)
     for topic in all_topics():
         nodes = found.get(topic.name, [])
+        if topic is t.LINK_STATE and rows is TABLE:
+            assert nodes == [], "a simulated body has no serial link"
+            continue
         if topic.name in SHARED_BY_CONVENTION:
             assert nodes
+        elif topic is t.STOP_REQUEST:
+            assert set(nodes) <= {"driver"}, "besides people only what drives the body may stop it"
         elif topic.name in PROCESS_TOPICS or topic.name in OPERATOR_INPUTS:
             assert nodes == [], f"{topic.name} comes from outside of the nodes"
         else:
