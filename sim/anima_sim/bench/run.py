@@ -47,8 +47,10 @@ BENCHES = {
     "latency": Bench("latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
     "listen": Bench("planner:bench_hearing", "labelled orders: how many are understood exactly"),
     "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
+    "learning": Bench("learning:bench_learning", "learning from people: judgements, pairs of encounters, injections, cost"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
+    "retrieval": Bench("retrieval:bench_retrieval", "parts found by meaning: time and recall at 1k, 10k and 100k"),
     "kills": Bench("kills:bench_kills", "1,000 SIGKILLs while a mind is written: nothing acknowledged may be lost"),
     "manipulation": Bench("manipulation:bench_manipulation", "picking up and putting down, again and again"),
 }

@@ -79,6 +79,7 @@ class Learner:
         self._raised: dict[str, tuple[str, str]] = {}
         self._raised_at = float("-inf")
         self._speaker = ""
+        self._errands: frozenset[str] = frozenset()  # utterances that an errand came of: what answers them reports
         self._left_over = True
 
     # --- the step --------------------------------------------------------------------------------
@@ -239,6 +240,8 @@ class Learner:
 
     def _follow(self, now: float, inbox: Inbox) -> None:
         """Know what the robot is doing: people react to that as well as to words."""
+        for backlog in inbox.new(t.BACKLOG):
+            self._errands = frozenset(o.source for o in backlog.objectives if o.source)
         for lease in inbox.new(t.LEASE):
             if lease.granted:
                 self._leases[lease.id] = lease
@@ -255,7 +258,7 @@ class Learner:
 
     def _spoke(self, now: float, speech: Speech) -> None:
         """The robot said something."""
-        situation = "report" if is_report(speech.text) else "talk"
+        situation = "report" if is_report(speech.text) or speech.cause in self._errands else "talk"
         id = f"say@{now:.3f}"
         act = Act(id, speech.text, situation, now, speech.text.rstrip().endswith("?"))
         self._exchange.spoken = act

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from anima.learning import items, texts
-from anima.learning.desk import Desk, is_yes
+from anima.learning.desk import Desk
 from anima.learning.effects import split
 from anima.learning.evidence import Evidence
 from anima.learning.guidance import portrait_text
@@ -66,6 +66,7 @@ class Reflection:
             return  # a closed effect was learned when it was heard
         rivals = self._rivals(seen)
         against: list[str] = []
+        same: list[str] = []
         self.open[encounter] += 1
 
         def learn(then: float) -> None:
@@ -77,6 +78,7 @@ class Reflection:
                 seen.category,
                 self._evidence(id, seen, strength),
                 self.desk.stamp(then),
+                same=next(iter(same), ""),
                 against=against,
             )
             self.desk.write(*changes)
@@ -87,8 +89,8 @@ class Reflection:
         def judged(then: float, answer: Judgement, rival: str) -> None:
             nonlocal left
             left -= 1
-            if is_yes(answer):
-                against.append(rival)
+            if answer.is_sure and answer.label in ("contradicts", "same"):
+                (against if answer.label == "contradicts" else same).append(rival)
             if left == 0:
                 learn(then)
 
