@@ -15,6 +15,7 @@ from anima.runtime.processes import Process
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
     "robot": "robot", "sim": "sim", "seed": "seed", "speed": "speed", "llm": "llm.model", "record": "record.on",
+    "self": "inner.self_name", "packs": "inner.packs", "isolated": "inner.isolated", "parts": "learn.parts",
 }
 
 
@@ -39,6 +40,16 @@ def generate_launch_description():
         DeclareLaunchArgument(
             "record", default_value="false", choices=["true", "false"],
             description="Record every topic and the steps of the mind, for replay, Foxglove and rosbag2",
+        ),
+        DeclareLaunchArgument("self", default_value="", description="Who it is inside: a file of config/selves"),
+        DeclareLaunchArgument(
+            "packs", default_value="", description="Packs of core parts, files of config/packs, with commas between"
+        ),
+        DeclareLaunchArgument(
+            "isolated", default_value="", description="Whether the Self sees nothing but the closed form of the bids"
+        ),
+        DeclareLaunchArgument(
+            "parts", default_value="", description="Whether dynamic parts are kept and bid; false leaves them out"
         ),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes and topics"),
         DeclareLaunchArgument(

@@ -21,9 +21,11 @@ from anima_sim.symbolic import ROW, SymbolicFlat, Trouble
 PLANNER = "prefrontal_planner"
 # The symbolic flat knows what these would find out from pictures, and does what these would do with motors.
 _BODILY = frozenset({"parietal_affordance", "motor_cortex"})
+# The inner life asks a real model far more than it can be given here; it is there when it is handed in as `replace`.
+_INNER = frozenset({"parts_self"})
 ROWS: tuple[Row, ...] = (
     ROW,
-    *(row for row in TABLE if row.process in (Process.BRAIN, Process.PLANNER) and row.node not in _BODILY),
+    *(row for row in TABLE if row.process in (Process.BRAIN, Process.PLANNER) and row.node not in _BODILY | _INNER),
 )
 GLUE: tuple[str, ...] = tuple(row.node for row in ROWS if row.process is Process.BRAIN)
 
@@ -106,7 +108,8 @@ class PureMind:
         self.settings = settings or Settings(seed=seed)
         self.flat = SymbolicFlat(self.settings, seed, trouble, pace)
         self.model = model or ChoosingModel(random.Random(seed + 1))
-        rows = [row for row in ROWS if row.node not in without]
+        inner = [row for row in TABLE if row.node in _INNER & set(replace or ())]
+        rows = [row for row in (*ROWS, *inner) if row.node not in without]
         make = build or self._plain
         given: dict[str, Component] = {ROW.node: self.flat, **(replace or {})}
         given |= {

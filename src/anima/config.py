@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = Path(os.environ.get("ANIMA_CONFIG_DIR", ROOT / "config"))
@@ -71,6 +71,22 @@ class LinkSettings(Tuning):
     device: str = "/dev/ttyACM0"
 
 
+class InnerSettings(Tuning):
+    """Who the robot is inside: the Self that decides what matters (a file of `config/selves/`), and the packs of core
+    parts that it starts out with (`config/packs/`, several with commas). `isolated`: the Self chooses from the closed
+    form of the bids alone, so that no text from outside can reach it.
+    """
+
+    self_name: str = Field(default="helper", pattern=r"^[a-z0-9_]+$")
+    packs: tuple[str, ...] = ()
+    isolated: bool = False
+
+    @field_validator("packs", mode="before")
+    @classmethod
+    def _split(cls, packs: object) -> object:
+        return tuple(name.strip() for name in packs.split(",") if name.strip()) if isinstance(packs, str) else packs
+
+
 class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
@@ -97,6 +113,7 @@ class Settings(Tuning):
     record: RecordSettings = RecordSettings()
     link: LinkSettings = LinkSettings()
     learn: Switches = Switches()
+    inner: InnerSettings = InnerSettings()
 
     @property
     def robot_file(self) -> Path:

@@ -159,6 +159,7 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     other = {
         "robot": "other", "sim": "mujoco", "seed": "9", "speed": "3", "llm": "other", "params_file": str(file),
         "namespace": "other", "use_sim_time": "false", "log_level": "warn", "record": "true",
+        "self": "guardian", "packs": "social", "isolated": "true", "parts": "false",
     }
     declared = {str(call.args[0].value) for call in calls(SIM, "DeclareLaunchArgument")}  # type: ignore[attr-defined]
     assert declared == other.keys()

@@ -43,6 +43,7 @@ def why(timeline: Timeline, call_id: str) -> list[Line]:
     lines += _chosen(timeline, call, at)
     lines += _verdict(timeline, call)
     lines += _signals(timeline, call, at)
+    lines += _leanings(timeline, call, at)
     lines += _course(timeline, call)
     return [(heading, _cut(text)) for heading, text in lines]
 
@@ -74,7 +75,49 @@ def _asked(timeline: Timeline, call: SkillCall) -> Iterator[Line]:
         yield "heard", f"{heard.speaker}: {heard.text!r}  [{heard.id}]"
     elif objective.source:
         yield "from", objective.source
+    yield from _bid_for(timeline, call, objective.id)
     yield "objective", f"{objective.condition}  [{objective.id}]"
+
+
+def _bid_for(timeline: Timeline, call: SkillCall, objective: str) -> Iterator[Line]:
+    """The bid of a part that an objective, or a call, came from."""
+    for _, choice in timeline.of(t.BIDS):
+        for bid in choice.bids:
+            if objective == f"part-{bid.id}" or bid.id in call.because:
+                yield "bid", f"{bid.name}: {bid.recommendation}  [{bid.part} version {bid.version}, {bid.id}]"
+                yield "the Self", f"{choice.self_name} ({choice.mode}) followed it: {bid.reason}; about {choice.about}"
+
+
+def _leanings(timeline: Timeline, call: SkillCall, at: float) -> Iterator[Line]:
+    """What parts had the robot avoid or prefer, and whether the call's way kept to it."""
+    stances = timeline.last_before(t.STANCES, at)
+    for stance in () if stances is None else stances.stances:
+        if at >= stance.until.seconds:
+            continue
+        text = f"{stance.name} has it {stance.kind} {stance.target}".rstrip() + f": {stance.why}"
+        ids = f"  [{stance.part}, {stance.bid}]"
+        if stance.kind == "avoid" and stance.area.size == 4 and "base" in _held(timeline, call):
+            text += f"; {_way(timeline, call, list(map(float, stance.area)), stance.target)}"
+        yield "part", text + ids
+
+
+def _held(timeline: Timeline, call: SkillCall) -> list[str]:
+    found = [lease.resources for _, lease in timeline.of(t.LEASE) if lease.call.id == call.id and lease.granted]
+    return found[0] if found else []
+
+
+def _way(timeline: Timeline, call: SkillCall, area: list[float], name: str) -> str:
+    """Whether the first way that the call took led through an area."""
+    granted = [when for when, lease in timeline.of(t.LEASE) if lease.call.id == call.id and lease.granted]
+    route = next((route for when, route in timeline.of(t.ROUTE) if granted and when >= granted[0]), None)
+    if route is None:
+        return "no way was planned"
+    x0, y0, x1, y1 = area
+    points = [pose.pose.position for pose in route.path.poses]
+    inside = sum(x0 < p.x < x1 and y0 < p.y < y1 for p in points)
+    if inside * 10 <= len(points):
+        return f"the way leads around the {name}"
+    return f"the way still crosses the {name} ({inside} of {len(points)} points)"
 
 
 def _focus(timeline: Timeline, call: SkillCall, at: float) -> Iterator[Line]:

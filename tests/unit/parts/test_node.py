@@ -1,0 +1,185 @@
+"""When the inner life thinks: after the planner, within what the body can afford, the most salient first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from support.gate_rig import objective, resources, world
+from support.glue_rig import backlog
+from support.inner_rig import BID, choose, embedder
+
+from anima import topics as t
+from anima.config import ConfigError, InnerSettings, Settings, Switches
+from anima.parts.node import PartsSelf
+from anima.planner.llm.base import Completion, Pending, Read, Reading, Request, Task, Weighed, Weighing
+from anima.runtime.component import Inbox
+from anima.topics import Sent
+from anima.types.base import Header
+from anima.types.glue import Event, Salient
+
+SAFE = Settings(inner=InnerSettings(packs=("safety",)))
+
+
+class Answered:
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+    def poll(self) -> object:
+        return self._answer
+
+    def cancel(self) -> None:
+        self._answer = Completion(error="cancelled")
+
+
+class ScriptedModel:
+    """Answers turns from a script at once; its judgement is never sure."""
+
+    def __init__(self, script: Callable[[Request], str]) -> None:
+        self.script = script
+        self.asked: list[Task[object]] = []
+
+    def start(self, request: Request) -> Pending[Completion]:
+        self.asked.append(request)  # type: ignore[arg-type]
+        return Answered(Completion(text=self.script(request), decode_s=4.0))  # type: ignore[return-value]
+
+    def read(self, reading: Reading) -> Pending[Read]:
+        self.asked.append(reading)  # type: ignore[arg-type]
+        return Answered(reading.failed("scripted"))  # type: ignore[return-value]
+
+    def weigh(self, weighing: Weighing) -> Pending[Weighed]:
+        self.asked.append(weighing)  # type: ignore[arg-type]
+        return Answered(weighing.failed("scripted"))  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def says(request: Request) -> str:
+    if request.role == "parts.choose":
+        return choose(request)
+    return json.dumps({**BID, "lean": "none"})
+
+
+class Bench:
+    """The node, stepped five times a second."""
+
+    def __init__(self, settings: Settings = SAFE, script: Callable[[Request], str] = says) -> None:
+        self.model = ScriptedModel(script)
+        self.node = PartsSelf(settings, self.model, embedder() if settings.learn.parts else None)
+        self.inbox, self.now, self.sent = Inbox(), 100.0, []  # type: ignore[var-annotated]
+
+    def run(self, seconds: float, *given: Sent) -> list[Sent]:
+        for item in given:
+            self.inbox.deliver(item)
+        new: list[Sent] = []
+        for _ in range(round(seconds * 5)):
+            self.now += 0.2
+            new += self.node.step(self.now, self.inbox)
+            self.inbox.clear()
+        self.sent += new
+        return new
+
+    @property
+    def written(self) -> list[str]:
+        return [task.messages[-1].content for task in self.model.asked if isinstance(task, Request)]
+
+
+def matters(now: float, text: str, urgency: float = 0.8, source: str = "skills", kind: str = "failure") -> Sent:
+    event = Event(
+        header=Header.at(now), id=f"{text[:12]}@{now:.1f}", source=source, kind=kind, subject="", text=text, repeats=0,
+        because=[],
+    )  # fmt: skip
+    return t.SALIENCE.of(Salient(header=Header.at(now), event=event, urgency=urgency, why="", interrupts="none"))
+
+
+STALLED = "go_to(person): stalled, a wheel stalls and the robot gets stuck"
+
+
+def of(sent: list[Sent], topic: t.Topic) -> list:  # type: ignore[type-arg]
+    return [item.value for item in sent if item.topic is topic]
+
+
+def test_a_pack_brings_its_core_parts_once() -> None:
+    bench = Bench()
+    loaded = of(bench.run(1.0), t.PART_CHANGES)
+    assert [c.what for c in loaded] == ["loaded", "loaded"] and {c.event for c in loaded} == {"pack:safety"}
+    assert all(k.part.core_part for k in bench.node.context.library.active())
+
+
+def test_a_salient_event_is_bid_about_and_chosen_in_the_background() -> None:
+    bench = Bench()
+    (choice,) = of(bench.run(5.0, resources(100.0), matters(100.0, STALLED)), t.BIDS)
+    assert choice.self_name == "helper" and choice.mode == "standard" and choice.bids
+    assert all(task.background for task in bench.model.asked)
+
+
+def test_without_parts_it_asks_nothing_and_says_nothing() -> None:
+    bench = Bench(Settings(learn=Switches(parts=False)))
+    assert bench.run(5.0, resources(100.0), matters(100.0, STALLED)) == [] and bench.model.asked == []
+    assert "switched off" in bench.node.why()
+
+
+def test_a_body_that_must_dock_spends_nothing_on_thinking() -> None:
+    bench = Bench()
+    bench.run(5.0, resources(100.0, must_dock=True), matters(100.0, STALLED))
+    assert bench.model.asked == []
+    bench.run(5.0, resources(106.0))
+    assert bench.model.asked != []
+
+
+def test_only_so_many_events_a_minute_are_taken_up_and_the_most_salient_first() -> None:
+    bench = Bench()
+    many = [matters(100.0, f"{STALLED} number {n}", 0.3 + 0.05 * n) for n in range(10)]
+    choices = of(bench.run(30.0, resources(100.0), *many), t.BIDS)
+    assert len(choices) == 4
+    assert "number 9" in choices[0].about and "number 8" in choices[1].about
+
+
+def test_what_hardly_matters_and_what_only_says_stop_is_left_alone() -> None:
+    bench = Bench()
+    low = matters(100.0, STALLED, 0.1)
+    stop = matters(100.0, "ana said 'stop'", 0.9, source="person", kind="utterance")
+    bench.run(5.0, resources(100.0), low, stop)
+    assert bench.model.asked == []
+
+
+def test_while_the_robot_works_it_thinks_half_of_the_time() -> None:
+    quiet, busy = Bench(), Bench()
+    events = [matters(100.0, f"{STALLED} {n}") for n in range(3)]
+    quiet.run(20.0, resources(100.0), *events)
+    busy.run(20.0, resources(100.0), backlog(100.0, objective("o1", "docked")), *events)
+    assert 0 < len(busy.written) < len(quiet.written)
+
+
+def test_an_event_knows_where_the_robot_was() -> None:
+    bench = Bench()
+    from anima.types.std import Pose
+
+    on_the_rug = world(100.0, robot=Pose.planar(2.4, 4.2, 0.0))
+    (choice,) = of(bench.run(5.0, on_the_rug, matters(100.0, STALLED)), t.BIDS)
+    assert "at rug" in choice.about
+
+
+def test_a_clock_that_is_set_back_leaves_it_able_to_think() -> None:
+    bench = Bench()
+    bench.run(5.0, resources(100.0), matters(100.0, STALLED))
+    bench.now = 3.0
+    assert of(bench.run(5.0, matters(3.0, f"{STALLED} anew")), t.BIDS)
+
+
+def test_a_model_that_fails_costs_the_thought_and_the_next_event_is_lived() -> None:
+    answers = iter(["", "nonsense"])
+    bench = Bench(script=lambda request: next(answers, None) or says(request))
+    bench.run(5.0, resources(100.0), matters(100.0, STALLED))
+    assert of(bench.run(5.0, matters(105.0, f"{STALLED} again")), t.BIDS)
+
+
+@pytest.mark.parametrize(
+    ("inner", "said"),
+    [(InnerSettings(self_name="nobody"), "no Self 'nobody'"), (InnerSettings(packs=("war",)), "no pack 'war'")],
+)
+def test_an_unknown_self_or_pack_says_which_there_are(inner: InnerSettings, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        PartsSelf(Settings(inner=inner), ScriptedModel(says), embedder())
