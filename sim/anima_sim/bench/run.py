@@ -48,6 +48,7 @@ BENCHES = {
     "listen": Bench("planner:bench_hearing", "labelled orders: how many are understood exactly"),
     "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
     "learning": Bench("learning:bench_learning", "learning from people: judgements, pairs of encounters, injections, cost"),
+    "judge": Bench("judge:bench_judge", "closed judgements: accuracy, share unsure, calibration (--heldout)"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
     "retrieval": Bench("retrieval:bench_retrieval", "parts found by meaning: time and recall at 1k, 10k and 100k"),

@@ -20,6 +20,8 @@ _MOVED = 64
 _LINKS, _EFFORT_TO_BUILD, _EFFORT = 32, 120, 128
 _WORN = 0.25
 _CANDIDATES = 4
+# On one thread the graph comes out the same each time, and the robot's other cores are left to others.
+faiss.omp_set_num_threads(1)
 _parameters: Any = faiss.SearchParametersHNSW  # type: ignore[attr-defined]
 
 
@@ -106,13 +108,13 @@ class Nearest:
             _, found = self._graph.search(queries, min(_CANDIDATES * k, self._old_count), params=parameters)
             for query, rows, gathered in zip(queries, found, hits, strict=True):
                 rows = rows[rows >= 0]
-                scores = self._old[rows] @ query
+                scores = _cosines(self._old[rows], query)
                 gathered += [Hit(self._old_keys[row], float(s)) for row, s in zip(rows, scores, strict=True)]
         return [sorted(gathered, key=lambda hit: (-hit.score, hit.key))[:k] for gathered in hits]
 
     def exact(self, query: Vectors, k: int) -> list[Hit]:
         """As `search` for one query, by looking at every vector: the measure of `search`."""
-        scores = self._old[: self._old_count] @ query
+        scores = _cosines(self._old[: self._old_count], query)
         scores[~self._living[: self._old_count]] = -2.0
         best = np.argsort(-scores, kind="stable")[:k]
         hits = [Hit(self._old_keys[row], float(scores[row])) for row in best if scores[row] > -2.0]
@@ -210,9 +212,15 @@ class _Slots:
         count = len(self.keys)
         if not count:
             return []
-        scores = self.vectors[:count] @ query
+        scores = _cosines(self.vectors[:count], query)
         best = range(count) if count <= k else np.argpartition(-scores, k - 1)[:k]
         return [Hit(self.keys[row], float(scores[row])) for row in best]
+
+
+def _cosines(vectors: Vectors, query: Vectors) -> Vectors:
+    # Not the matrix product: its library would wake a thread per core for what one does in a millisecond.
+    scores: Vectors = np.einsum("ij,j->i", vectors, query)
+    return scores
 
 
 def _texts(keys: Sequence[str]) -> NDArray[np.uint8]:

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from anima.memory.patch import ListRule, PatchRules, item_id
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 MOST_S = 10 * 366 * 86_400.0
 """No prediction reaches further than ten years."""
 
@@ -28,7 +29,7 @@ def _said(text: str) -> str:
 
 
 def _written(text: str) -> str:
-    if any(ord(character) < 32 and character not in "\n\t" for character in text):
+    if _CONTROL.search(text):
         raise ValueError("it holds control characters")
     return text
 
@@ -145,9 +146,9 @@ class Part(_Kept):
     def _nothing_twice(self) -> Part:
         for name, rule in self.patch_rules.lists.items():
             values = getattr(self, name)
-            ids = [item_id(v.model_dump() if isinstance(v, BaseModel) else v, rule) for v in values]
-            if len(set(ids)) < len(ids):
-                twice = next(number for number, id in enumerate(ids) if id in ids[:number])
+            marks = [tuple(getattr(v, field) for field in rule.identity) if rule.identity else v for v in values]
+            if len(set(marks)) < len(marks):
+                twice = next(number for number, mark in enumerate(marks) if mark in marks[:number])
                 raise ValueError(f"{name} says the same thing twice: {str(values[twice])[:80]!r}")
         return self
 
