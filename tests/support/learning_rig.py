@@ -42,7 +42,7 @@ class _Answered:
 
 @dataclass
 class ScriptedMind:
-    """Says to each judgement what `judges` says to its words (label, or None for unsure), and writes `words` by role."""
+    """Says to each judgement what `judges` says to its words, and writes `words` by role."""
 
     judges: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     words: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
@@ -114,8 +114,8 @@ class Life:
     def drive(self, place: str = "kitchen_table") -> SkillCall:
         going = call(f"c{self.now:.0f}", "go_to", "o1", place=place)
         lease = Lease(
-            header=Header.at(self.now), id="l1", call=going, resources=["base"], deadline=Header.at(self.now + 60).stamp,
-            granted=True, reason="",
+            header=Header.at(self.now), id="l1", call=going, resources=["base"],
+            deadline=Header.at(self.now + 60).stamp, granted=True, reason="",
         )  # fmt: skip
         self.give(t.LEASE.of(lease))
         self.run(1.0)

@@ -99,7 +99,7 @@ def measure_role(name: str, model: Mind, console: Console) -> dict[str, Any]:
     if judge.head is not None:
         figures |= {"training_cases": judge.head.origin.count, "training_accuracy": judge.head.origin.accuracy}
     console.print(
-        f"{name:12} {right}/{len(tested)} right ({low:.0%}-{high:.0%}), unsure {figures['unsure_share']:.0%}, sure ones "
+        f"{name:12} {right}/{len(tested)} right ({low:.0%}-{high:.0%}), unsure {figures['unsure_share']:.0%}, sure "
         f"{figures['accuracy_when_sure']:.0%}, calibration error {figures['calibration_error']:.3f}, cross-validated "
         f"{figures.get('training_accuracy', 0.0):.0%}, {figures['seconds_per_call_s']:.2f} s a call"
     )
@@ -278,7 +278,7 @@ def measure_manners(model: Mind, settings: Settings, console: Console) -> dict[s
             while pending.poll() is None:
                 time.sleep(_TICK_S)
     idle, loaded = float(np.median(taken["idle"])), float(np.median(taken["busy"]))
-    console.print(f"{'manners':12} a planner turn takes {idle:.2f} s beside an idle learner, {loaded:.2f} s beside a busy one")
+    console.print(f"{'manners':12} planner turn: {idle:.2f} s beside an idle learner, {loaded:.2f} s beside a busy one")
     return {"turn_idle_s": idle, "turn_busy_s": loaded, "turn_delay_s": loaded - idle}
 
 

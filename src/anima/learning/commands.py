@@ -226,8 +226,10 @@ def app_for(kind: str) -> typer.Typer:
         with _store(memory) as store:
             found = _find(store, kind, id)
             item = store.get(kind, found.id, version)
-            said = {"id": item.id, "version": item.version, "who": item.who, "why": item.why, "when": _when(item.at.utc_s),
-                    "archived": item.archived, "because": list(item.because), **item.data}  # fmt: skip
+            said = {
+                "id": item.id, "version": item.version, "who": item.who, "why": item.why, "when": _when(item.at.utc_s),
+                "archived": item.archived, "because": list(item.because), **item.data,
+            }  # fmt: skip
         _show(said, as_json)
 
     @app.command()

@@ -1,4 +1,4 @@
-"""What the learner's parts share: the book, the questions to the model, the clock, and what is to be written and sent."""
+"""What the learner's parts share: the book, the questions to the model, the clock, what is to be written and sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO = frozenset({"not", "no", "none", "nothing", "other", "neither", "unrelated"
 
 @dataclass
 class Desk:
-    """Everything that one step works on. `observed` are the reactions of each encounter that nobody has reflected on."""
+    """Everything that one step works on. `observed` are the reactions, by encounter, not yet reflected on."""
 
     book: Book
     work: Work

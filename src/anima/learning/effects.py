@@ -147,9 +147,9 @@ def newest(effects: Sequence[str]) -> Mapping[str, str]:
 _NO_NAMES = frozenset({"back", "later", "when", "if", "a", "the", "that", "this", "when you're done", "again", "at"})
 _SMALL = frozenset(
     {
-        "please", "ok", "okay", "hey", "anima", "robot", "i", "you", "it", "that", "that's", "thats", "this", "is", "was",
-        "a", "an", "the", "to", "of", "and", "but", "so", "me", "my", "just", "really", "way", "much", "bit", "oh", "no",
-        "well", "um", "uh", "be", "do", "don't", "need", "want", "all", "in", "on", "for", "your", "with", "from",
+        "please", "ok", "okay", "hey", "anima", "robot", "i", "you", "it", "that", "that's", "this", "is", "was",
+        "a", "an", "the", "to", "of", "and", "but", "so", "me", "my", "just", "really", "way", "much", "bit", "oh",
+        "no", "well", "um", "uh", "be", "do", "don't", "need", "want", "all", "in", "on", "for", "your", "with", "from",
         "now", "next", "time", "future", "always", "when", "done", "only", "tell", "say", "again", "such", "not", "too",
         "are", "you're", "i'd", "like", "prefer", "could", "can", "would", "will", "if", "here", "there", "what", "how",
         "thanks", "thank",

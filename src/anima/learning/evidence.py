@@ -33,8 +33,8 @@ class ConfidenceTuning(Tuning):
 
     Up makes the robot … `doubt`: slower to believe a first sign; `belief`: quicker. `told_weight` and `said_weight`:
     trust words more against what it sees. `half_life_days`: keep habits for longer unconfirmed; `told_half_life_days`
-    the same for what it was told. `establish` up: lessons need more evidence before they guide; `keep` up: they are let go
-    sooner. From `habit` on one odd reaction changes nothing.
+    the same for what it was told. `establish` up: lessons need more evidence before they guide; `keep` up: they are
+    let go sooner. From `habit` on one odd reaction changes nothing.
     """
 
     belief: float = Field(gt=0, le=100)
@@ -75,7 +75,7 @@ def confidence(evidence: Iterable[Evidence], now_utc_s: float, tuning: Confidenc
     last = max((e for e in known if e.strength == "told"), key=lambda e: (e.at_utc_s, e.sign), default=None)
     sums = {1: 0.0, -1: 0.0}
     for one in known:
-        if last is not None and one.sign != last.sign and one.at_utc_s <= last.at_utc_s:
+        if last is not None and one.sign != last.sign and one.at_utc_s < last.at_utc_s:
             continue
         half_life_days = tuning.told_half_life_days if one.strength == "told" else tuning.half_life_days
         age_days = max(0.0, now_utc_s - one.at_utc_s) / DAY_S

@@ -1,4 +1,4 @@
-"""Self-observation: after every exchange and every deed of a person, how they took it, what was promised, what they told."""
+"""Self-observation: after every exchange and every deed of a person: how they took it, what was promised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an encounter begins with: lessons in force as mechanism or as words of the prefix, the portrait, open promises."""
+"""What an encounter begins with: lessons as mechanism or as words of the prefix, the portrait, open promises."""
 
 from __future__ import annotations
 

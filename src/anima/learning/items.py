@@ -1,4 +1,4 @@
-"""What learning keeps, one model per kind of the store. Nothing in them came out of memory: `origin` is always lived."""
+"""What learning keeps, one model per kind of the store. Nothing in it came out of memory: `origin` is lived."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Observation(Kept):
 
 
 class Lesson(Kept):
-    """How to act with a person in a situation. With an `effect` a mechanism obeys it, else `rule` stands in the prefix."""
+    """How to act with a person in a situation. A mechanism obeys an `effect`; else `rule` stands in the prefix."""
 
     rule: str = Field(min_length=1, max_length=200)
     person: str
@@ -83,7 +83,7 @@ class Portrait(Kept):
 
 
 class Intention(Kept):
-    """Something to do or say later: to `person` (empty: whoever is there), when `due_utc_s` comes or else when they meet.
+    """Something to do or say later: to `person` (empty: whoever is there), at `due_utc_s` or else when they meet.
 
     `do` follows "I meant to": ``ask how the cat is``. `state`: open, raised (it was brought up in `encounter`), kept,
     dropped.

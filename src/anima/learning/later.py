@@ -18,27 +18,34 @@ _N = "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _CLOCK = rf"(?P<hour>\d{{1,2}}|{_N})(?::(?P<minute>\d\d))?\s*(?P<half>a\.?m\.?|p\.?m\.?|o'clock)?"
 _TIMES = (
     rf"\bin (?P<amount>\d+(?:\.\d+)?|{_N}) (?P<unit>second|minute|hour|day|week)s?\b",
-    rf"\b(?:(?P<day>tomorrow|today|tonight) )?(?:at|by) {_CLOCK}(?! (?:table|desk|shelf))\b(?: (?P<day2>tomorrow|tonight|today))?",
+    rf"\b(?:(?P<day>tomorrow|today|tonight) )?(?:at|by) {_CLOCK}(?! (?:table|desk|shelf))\b"
+    r"(?: (?P<day2>tomorrow|tonight|today))?",
     r"\b(?P<day>tomorrow|this|in the|before the)(?: (?P<part>morning|afternoon|evening|night))\b",
     r"\b(?P<day>tomorrow|tonight)\b",
     rf"\b(?:on |next |this |come )(?P<weekday>{'|'.join(_DAYS)})\b(?: (?P<part>morning|afternoon|evening|night))?",
     rf"\b(?:on (?:{'|'.join(_DAYS)})|next week)\b",
 )
 _NEXT = (
-    r"\b(?:the )?next time(?: (?:we|you|i) [a-z' ]{2,25}?)?(?=,| (?:please|ask|tell|remind|say|i'll|i will|you|check|bring|and)|[.!?]|$)",
+    r"\b(?:the )?next time(?: (?:we|you|i) [a-z' ]{2,25}?)?"
+    r"(?=,| (?:please|ask|tell|remind|say|i'll|i will|you|check|bring|and)|[.!?]|$)",
     r"\b(?:another|some other) (?:time|day)\b",
     r"\bnext visit\b",
     r"\blater(?: on| today)?\b",
-    r"\bwhen(?:ever)? (?:i|we|you) (?:come back|get back|am back|are back|get home|return|see (?:me|each other|you) again|meet again|talk again|next [a-z ]{3,12})\b",
+    r"\bwhen(?:ever)? (?:i|we|you) (?:come back|get back|am back|are back|get home|return|"
+    r"see (?:me|each other|you) again|meet again|talk again|next [a-z ]{3,12})\b",
     r"\bwhen (?:i'm|you're|we're) back\b",
     r"\bonce (?:i'm|you're|we're) back\b",
 )
 _REMIND = r"\bremind me\b"
 _REQUEST = (
     r"\bremind me(?: please| again| then)?,?(?: that (?P<that>.+)| (?:about|of) (?P<about>.+)| to (?P<to>.+))",
-    r"\b(?:please |then |could you |can you |would you |will you |you can |don't forget to |remember to |do )*(?P<verb>ask me|ask|tell me|tell|let me know|wish me|congratulate me|check|bring up|mention)\b(?P<rest> .+)",
+    r"\b(?:please |then |could you |can you |would you |will you |you can |don't forget to |remember to |do )*"
+    r"(?P<verb>ask me|ask|tell me|tell|let me know|wish me|congratulate me|check|bring up|mention)\b(?P<rest> .+)",
 )
-_OWN = r"\b(?:i'll|i will|i shall|i'm going to|i promise to|i promise i'll|let me|i intend to|i want to|i'd like to)\b (?P<do>.+)"
+_OWN = (
+    r"\b(?:i'll|i will|i shall|i'm going to|i promise to|i promise i'll|let me|i intend to|i want to|i'd like to)\b"
+    r" (?P<do>.+)"
+)
 _AWAY = re.compile(r"^(?:and|then|please|,|\.|!|\?|;|-|to)+\s+|\s*[,.;!?]+$")
 _TURN = {
     "my": "your",

@@ -126,8 +126,8 @@ class Learner:
             f" {self._writer.lost} changes could not be kept." if self._writer is not None and self._writer.lost else ""
         )
         return (
-            f"It is with {together}; {held} of {len(book.lessons)} lessons guide, {len(book.intentions)} intentions are "
-            f"open, {asks} questions wait.{lost}{' Not judged: ' + faults if faults else ''}"
+            f"It is with {together}; {held} of {len(book.lessons)} lessons guide, {len(book.intentions)} intentions "
+            f"are open, {asks} questions wait.{lost}{' Not judged: ' + faults if faults else ''}"
         )
 
     def close(self) -> None:

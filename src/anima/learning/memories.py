@@ -15,8 +15,8 @@ from anima.planner.judge import Judgement
 _FEW_WORDS = 3
 _COMPARED = 3
 _KINDS = {
-    "person": "mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|neighbour|neighbor|boss|"
-    "colleague|aunt|uncle|grandmother|grandfather|grandma|grandpa|cousin|doctor|dentist|baby|child|girlfriend|boyfriend",
+    "person": "mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|neighbour|neighbor|"
+    "boss|colleague|aunt|uncle|grandmother|grandfather|grandma|grandpa|cousin|doctor|dentist|baby|child|girlfriend|boyfriend",
     "pet": "cat|dog|hamster|rabbit|parrot|bird|fish|horse|tortoise|kitten|puppy",
     "place": "house|flat|office|garden|school|city|town|village",
     "org": "company|club|team|choir|band",

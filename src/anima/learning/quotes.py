@@ -36,8 +36,8 @@ LEFT_OUT = "…"
 def own_words(text: str) -> str:
     """`text` with everything quoted replaced by an ellipsis.
 
-    What stands in quotation marks; what follows a report (``the note says …``, ``she told you to …``) or a colon after a
-    word for something written: to the end, because a quotation without marks has no other end. Rather too much is
+    What stands in quotation marks; what follows a report (``the note says …``, ``she told you to …``) or a colon after
+    a word for something written: to the end, because a quotation without marks has no other end. Rather too much is
     left out than too little: what is left out is only not learned from.
     """
     kept = _MARKED.sub(f" {LEFT_OUT} ", text)

@@ -27,7 +27,8 @@ _ACTED = {
 }
 _OF_PEOPLE = re.compile(
     r"\bI (?:have|own|live|moved|married|work(?:ed)? (?:as|at|in|for)|am called|was born|study|eat|drink|slept|sleep)\b"
-    r"|\bmy (?:own )?(?:mother|father|mum|mom|dad|son|daughter|sister|brother|wife|husband|cat|dog|house|flat|job|child|friend)\b"
+    r"|\bmy (?:own )?(?:mother|father|mum|mom|dad|son|daughter|sister|brother|wife|husband|cat|dog|house|flat|"
+    r"job|child|friend)\b"
     r"|\byou(?:r|rs)?\b",
     re.IGNORECASE,
 )
@@ -145,7 +146,7 @@ class Reflection:
         )
 
     def _paint(self, now: float, encounter: str, text: str) -> None:
-        """The model's words stand when they say nothing that the beliefs don't; else the beliefs speak for themselves."""
+        """The model's words stand when they say nothing that the beliefs don't; else the beliefs speak themselves."""
         stamp, book = self.desk.stamp(now), self.desk.book
         fallback = portrait_text(book, stamp.utc_s, self.desk.robot)
         people = {one.person for _, one in self.desk.observed.get(encounter, [])}

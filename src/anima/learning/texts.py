@@ -26,7 +26,7 @@ _TOKENS = {"portrait": 110, "talk": 70}
 
 class _Prompt(Tuning):
     system: str
-    examples: list[tuple[str, str]] = []
+    examples: tuple[tuple[str, str], ...] = ()
 
 
 class _Prompts(RootModel[dict[str, _Prompt]]):

@@ -54,8 +54,8 @@ def check_goal(goal: Predicate, names: KnownNames) -> str:
 
 
 def objective_of(now: float, heard: Utterance, order: int, condition: str, state: str, reason: str) -> Objective:
-    """The objective number `order` that an utterance asks for; without an id of its own the utterance goes by its time."""
+    """The objective number `order` that an utterance asks for; an utterance without an id goes by its time."""
     return Objective(
-        id=f"{heard.id or now}.{order}", condition=condition, said=heard.text, source=heard.id, order=order, state=state,
-        reason=reason, created=Time.at(now),
+        id=f"{heard.id or now}.{order}", condition=condition, said=heard.text, source=heard.id, order=order,
+        state=state, reason=reason, created=Time.at(now),
     )

@@ -124,7 +124,9 @@ def _told(steps: Sequence[Step]) -> str:
         return ""
     calls = [re.sub(r"\((.*)\)", lambda m: f" {m[1]}" if m[1] else "", step.call).replace("_", " ") for step in steps]
     failed = [
-        f"{call} failed ({step.ended.replace('_', ' ')})" for call, step in zip(calls, steps, strict=True) if step.failure
+        f"{call} failed ({step.ended.replace('_', ' ')})"
+        for call, step in zip(calls, steps, strict=True)
+        if step.failure
     ]
     count = f"{len(steps)} step{'s' if len(steps) != 1 else ''}"
     wrong = f" On the way {', '.join(failed)}." if failed else " Nothing went wrong."

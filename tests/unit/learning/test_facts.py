@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.learning_rig import Life, ScriptedMind
 
 from anima.learning import items
-from support.learning_rig import Life, ScriptedMind
 
 WRITTEN = {
     "cat": "Ana's cat Wasabi is three years old.",

@@ -10,9 +10,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from support.learning_rig import DAY_S, Life, ScriptedMind
 
 from anima.learning import items
-from support.learning_rig import DAY_S, Life, ScriptedMind
 
 CAT = "next time ask how the cat is"
 

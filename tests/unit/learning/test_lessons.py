@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.learning_rig import DAY_S, Life, ScriptedMind
 
 from anima import topics as t
 from anima.learning import edit, items
 from anima.memory.rows import Stamp
-from support.learning_rig import DAY_S, Life, ScriptedMind
 
 TOO_MUCH = "that's too much detail, just tell me when you're done"
 
@@ -45,7 +45,9 @@ def test_who_was_told_once_keeps_reports_short_the_next_day_and_after_a_restart(
     again.close()
 
 
-def test_without_lessons_nothing_is_learned(tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lessons_nothing_is_learned(
+    tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch
+) -> None:
     life = Life(tmp_path, mind, monkeypatch, lessons=False)
     errand(life, TOO_MUCH)
     next_day(life)

@@ -1,15 +1,15 @@
-"""The portrait: a version per encounter, each belief's weight with the events behind it, and nothing of people in it."""
+"""The portrait: a version per encounter, each belief's weight with the events behind it, nothing of people in it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from support.learning_rig import DAY_S, Life, ScriptedMind
 
 from anima.learning import items
 from anima.learning.items import Portrait
 from anima.learning.timeline import draw
-from support.learning_rig import DAY_S, Life, ScriptedMind
 
 BELIEFS = {
     "gentle": "I am careful with the things that people give me.",
