@@ -1,0 +1,78 @@
+"""How well closed judgements are made: accuracy, honesty of their probabilities, and time."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from anima.config import load_settings
+from anima.planner.judge import load_judge
+from anima.planner.judging.commands import bar_for, cases_of
+from anima.planner.judging.examine import HELD_OUT, Exam, examine
+from anima.planner.judging.head import HeadError
+from anima.planner.judging.question import load_question, names
+from anima.planner.session import open_model
+
+LEAST_ACCURACY = {"reaction": 0.85, "commitment": 0.88}
+MOST_CALIBRATION_ERROR = 0.08
+
+
+def bench_judge(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
+    """Ask the model about every labelled case. With --heldout: cases by another hand, used for nothing else."""
+    parser = argparse.ArgumentParser(prog="anima bench judge", description=bench_judge.__doc__)
+    parser.add_argument("names", nargs="*", help="judgements; all without a name")
+    parser.add_argument("--heldout", action="store_true", help="the cases by another hand (tests/llm/heldout)")
+    parser.add_argument("--weigh", action="store_true", help="compare the answers' words instead of using the heads")
+    parser.add_argument("--model", default="", help="a name in models/manifest.yaml, or the path of a GGUF file")
+    options = parser.parse_args(arguments)
+    settings = load_settings({"llm.model": options.model} if options.model else None)
+    model = open_model(settings.llm)
+    exams: list[Exam] = []
+    skipped: list[str] = []
+    try:
+        for name in options.names or names():
+            if options.heldout and not (HELD_OUT / f"{name}.yaml").is_file():
+                skipped.append(f"{name}: no held-out cases")
+                continue
+            try:
+                judge = load_judge(name, "weigh" if options.weigh else "head")
+            except HeadError as error:
+                skipped.append(str(error))
+                continue
+            cases = cases_of(name, load_question(name), HELD_OUT if options.heldout else None)
+            with bar_for(f"{name}: {len(cases)} cases") as progress:
+                exams.append(examine(judge, cases, model, progress))
+            _show(exams[-1], console)
+    finally:
+        model.close()
+    for line in skipped:
+        console.print(f"left out: {line}", markup=False)
+    figures: dict[str, Any] = {"judgements": len(exams), "left_out": skipped}
+    for exam in exams:
+        figures[exam.name] = exam.record()
+        figures[f"{exam.name}_accuracy"] = exam.figures.accuracy
+    return figures, bool(exams) and all(_meets(exam) for exam in exams)
+
+
+def _meets(exam: Exam) -> bool:
+    least = LEAST_ACCURACY.get(exam.name)
+    if least is None:
+        return True
+    return exam.figures.accuracy >= least and exam.figures.calibration_error <= MOST_CALIBRATION_ERROR
+
+
+def _show(exam: Exam, console: Console) -> None:
+    found = exam.figures
+    limit = f" (limit {LEAST_ACCURACY[exam.name]:.0%})" if exam.name in LEAST_ACCURACY else ""
+    console.print(
+        f"[bold]{exam.name}[/bold]: {found.accuracy:.1%} of {found.count} right{limit}, {found.unsure:.0%} unsure, "
+        f"{found.sure_accuracy:.1%} right if sure, calibration error {found.calibration_error:.3f}, "
+        f"{exam.seconds:.2f} s a call"
+    )
+    table = Table("is \\ judged", *exam.labels)
+    for label, row in zip(exam.labels, found.confusion, strict=True):
+        table.add_row(label, *(str(count) if count else "·" for count in row))
+    console.print(table)
