@@ -46,12 +46,14 @@ static void latch(reflex_t *reflex, uint16_t faults)
     reflex->escape_from = 0u;
 }
 
-static uint8_t try_clear(reflex_t *reflex, const reflex_request_t *request, uint16_t live, uint8_t contact)
+/* Clear and arm go by the state before the tick: what latches or comes to a halt in it can't be overruled in it. */
+static uint8_t try_clear(reflex_t *reflex, const reflex_request_t *request, uint8_t before, uint16_t live,
+                         uint8_t contact)
 {
     uint16_t overruled = (request->escape && one_sided(contact)) ? FAULTS_CONTACT : 0u;
     uint8_t outcome = LINK_OUTCOME_DONE;
 
-    if (reflex->state != LINK_STATE_FAULT) {
+    if (before != LINK_STATE_FAULT) {
         outcome = LINK_OUTCOME_WRONG_STATE;
     } else if (!request->challenge_right) {
         outcome = LINK_OUTCOME_STALE_CHALLENGE;
@@ -64,13 +66,14 @@ static uint8_t try_clear(reflex_t *reflex, const reflex_request_t *request, uint
     return outcome;
 }
 
-static uint8_t try_arm(reflex_t *reflex, const reflex_request_t *request, uint16_t live, uint8_t contact)
+static uint8_t try_arm(reflex_t *reflex, const reflex_request_t *request, uint8_t before, uint16_t live,
+                       uint8_t contact)
 {
     bool escaping = request->escape && one_sided(contact);
     uint16_t overruled = escaping ? FAULTS_CONTACT : 0u;
     uint8_t outcome = LINK_OUTCOME_DONE;
 
-    if (reflex->state != LINK_STATE_DISARMED) {
+    if (before != LINK_STATE_DISARMED) {
         outcome = LINK_OUTCOME_WRONG_STATE;
     } else if (!request->challenge_right) {
         outcome = LINK_OUTCOME_STALE_CHALLENGE;
@@ -111,6 +114,7 @@ motion_t reflex_step(reflex_t *reflex, const reflex_request_t *request, uint16_t
                      uint8_t *outcome)
 {
     uint16_t counting = escape(reflex, live & FAULTS_LATCHING, contact);
+    uint8_t before = reflex->state;
     motion_t motion;
 
     *outcome = LINK_OUTCOME_DONE;
@@ -133,9 +137,9 @@ motion_t reflex_step(reflex_t *reflex, const reflex_request_t *request, uint16_t
         break;
     }
     if (request->kind == REQUEST_CLEAR) {
-        *outcome = try_clear(reflex, request, counting, contact);
+        *outcome = try_clear(reflex, request, before, counting, contact);
     } else if (request->kind == REQUEST_ARM) {
-        *outcome = try_arm(reflex, request, counting, contact);
+        *outcome = try_arm(reflex, request, before, counting, contact);
     } else {
         /* a stop and a disarm are always done */
     }
