@@ -21,6 +21,7 @@ from anima.console.mind import mind_app
 from anima.console.start import NotArmed, arm, graph
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
+from anima.planner.judging.commands import judges_app
 from anima.runtime.supervisor import Death, Supervisor
 from anima.types.glue import ContextPacket
 
@@ -34,6 +35,7 @@ app = typer.Typer(
     '`anima say "bring the red cube to the kitchen table"`.',
 )
 app.add_typer(models_app, name="models")
+app.add_typer(judges_app, name="judges")
 app.add_typer(mind_app, name="mind")
 app.command()(doctor)
 add_learning(app)
