@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -14,10 +13,9 @@ from anima.config import ROOT
 from anima.planner.judge import Judge, Judgement
 from anima.planner.judging.fit import Figures, figures
 from anima.planner.judging.question import Case
-from anima.planner.llm.base import LlmError, Mind
+from anima.planner.llm.base import LlmError, Mind, wait
 
 HELD_OUT = ROOT / "tests" / "llm" / "heldout"  # cases by another hand, used for nothing but this
-WAIT_S = 0.01
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,7 @@ class Exam:
 
 def asked(judge: Judge, slots: dict[str, str], model: Mind) -> Judgement:
     """A judgement, waited for. Raises `LlmError` when the model can't make it."""
-    pending = judge.ask(model, slots)
-    while (judged := pending.poll()) is None:
-        time.sleep(WAIT_S)
+    judged = wait(judge.ask(model, slots))
     if judged.error:
         raise LlmError(judged.error)
     return judged

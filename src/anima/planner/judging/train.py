@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from anima.planner.judging import fit
 from anima.planner.judging.head import Head, Origin
 from anima.planner.judging.question import Case, Question, cases_digest
-from anima.planner.llm.base import LlmError, Mind, Read, State
+from anima.planner.llm.base import LlmError, Mind, Read, State, wait
 from anima.planner.llm.llama import cache_folder
 
 LAST = tuple(State(layer / 28, "last") for layer in (12, 14, 15, 16, 17, 18, 20))
@@ -23,7 +22,6 @@ CANDIDATES: tuple[tuple[State, ...], ...] = (
     (LAST[1], LAST[3], LAST[6]),
     (LAST[3], LAST[6], SPAN[1], SPAN[3]),
 )
-WAIT_S = 0.01
 
 
 class TrainingError(ValueError):
@@ -80,9 +78,7 @@ def states_of(
         for number, (key, case) in enumerate(zip(keys, cases, strict=True)):
             known = cache.get(key) if cache.model == model_key else None
             if known is None:
-                pending = model.read(question.reading(name, case.slots, (*LAST, *SPAN), background=True))
-                while (read := pending.poll()) is None:
-                    time.sleep(WAIT_S)
+                read = wait(model.read(question.reading(name, case.slots, (*LAST, *SPAN), background=True)))
                 if read.error:
                     raise LlmError(read.error)
                 cache.put(key, read)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LOADING_GRACE_S = 120.0  # for loading the model and for the turns before it
+POLL_S = 0.005
 QUEUE_GRACE_S = 6 * 3600.0  # a background task waits as long as the planner keeps the model busy
 
 Answer = TypeVar("Answer", covariant=True)
@@ -178,6 +179,13 @@ class Pending(Protocol[Answer]):
     def cancel(self) -> None:
         """Give the task up; it ends soon, with an error."""
         ...
+
+
+def wait(pending: Pending[Given]) -> Given:
+    """The answer, waited for: for commands and measurements, never for a step of the mind."""
+    while (answer := pending.poll()) is None:
+        time.sleep(POLL_S)
+    return answer
 
 
 class LanguageModel(Protocol):
