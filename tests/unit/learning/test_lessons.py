@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.learning_rig import DAY_S, Life, ScriptedMind
@@ -10,6 +11,7 @@ from support.learning_rig import DAY_S, Life, ScriptedMind
 from anima import topics as t
 from anima.learning import edit, items
 from anima.memory.rows import Stamp
+from anima.planner.llm.base import Request
 
 TOO_MUCH = "that's too much detail, just tell me when you're done"
 
@@ -228,4 +230,77 @@ def test_an_unsure_judgement_leads_to_a_question_once_and_a_yes_makes_it_a_lesso
     life.end()
     (lesson,) = life.learner.book.lessons.values()
     assert lesson.rule == "Warm the plates."
+    life.close()
+
+
+def test_every_question_of_the_learner_gives_way_to_the_planner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    class Watching(ScriptedMind):
+        def start(self, request: Request) -> Any:
+            asked.append(request.background)
+            return super().start(request)
+
+    mind = Watching(
+        judges={"reaction": {"shout": "correction"}, "explicit": {"shout": "explicit"}},
+        words={"hint": lambda question: "Speak quietly.", "belief": lambda question: "I want to be quiet."},
+    )
+    life = Life(tmp_path, mind, monkeypatch)
+    life.hear("hello")
+    life.speak("Hello!")
+    life.hear("don't shout like that")
+    life.end()
+    assert len(asked) >= 3
+    assert all(asked)
+    life.close()
+
+
+def test_a_look_first_at_the_shelf_is_the_order_of_the_next_search(
+    tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = Life(tmp_path, mind, monkeypatch)
+    errand(life, "always look on the shelf first")
+    next_day(life)
+    assert life.guidance.search_order == ["shelf"]
+    life.close()
+
+
+def test_deeds_are_reactions_too(tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch) -> None:
+    life = Life(tmp_path, mind, monkeypatch)
+    life.hear("go to the kitchen")
+    life.drive()
+    life.teleop(0.3)
+    life.speak("Which cube do you mean: the red cube or the green cube?")
+    life.run(120.0, dt=1.0)
+    life.hear("thank you")
+    seen = [(r.source, r.kind) for r in life.got(t.REACTION)]
+    assert seen == [("teleop", "correction"), ("silence", "disengagement"), ("words", "praise")]
+    life.close()
+
+
+@pytest.mark.parametrize("parting", ["bye, see you tomorrow", "good night, Anima", "goodbye!"])
+def test_a_goodbye_ends_the_encounter(
+    parting: str, tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = Life(tmp_path, mind, monkeypatch)
+    life.hear("hello")
+    first = life.guidance.encounter
+    life.hear(parting)
+    life.hear("one more thing")
+    assert life.guidance.encounter != first
+    life.close()
+
+
+def test_silence_ends_the_encounter(tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch) -> None:
+    life = Life(tmp_path, mind, monkeypatch)
+    life.hear("hello")
+    first = life.guidance.encounter
+    life.later(300.0)
+    life.hear("and again")
+    assert life.guidance.encounter == first
+    life.later(700.0)
+    life.hear("back again")
+    assert life.guidance.encounter != first
     life.close()
