@@ -75,6 +75,7 @@ REFLEX_EVENT = Topic("reflex_event", mind.ReflexEvent, Qos.EVENT)
 
 LINK_STATE = Topic("link_state", link.LinkState, Qos.STATE)
 
+INITIAL_POSE = Topic("initialpose", std.PoseWithCovarianceStamped, Qos.EVENT)
 POSE = Topic("pose", std.PoseWithCovarianceStamped, Qos.STATE)
 MAP = Topic("map", std.OccupancyGrid, Qos.STATE)
 DETECTIONS = Topic("detections", mind.Detections, Qos.EVENT)

@@ -16,6 +16,7 @@ OPERATOR_INPUTS = {
     "operator_call": "people drive a skill by hand (the action execute_skill)",
     "software_stop/request": "people stop the robot from any tool",
     "cmd_vel_teleop": "people drive the base by hand",
+    "initialpose": "people say where the robot is (rviz: 2D Pose Estimate)",
     "encounter_end": "people say that an encounter is over (anima end)",
     "sim/fault": "people break something in the simulated body",
 }
@@ -121,8 +122,8 @@ def test_the_reflex_kernel_hears_the_heart_of_every_process() -> None:
     assert set(t.HEARTBEATS.values()) <= set(kernel.takes)
 
 
-def test_only_body_and_stand_in_localization_know_the_truth_of_the_simulator() -> None:
-    assert {row.node for row in TABLE if t.GROUND_TRUTH in row.takes} == {"localization"}
+def test_no_node_knows_the_truth_of_the_simulator() -> None:
+    assert [row.node for row in TABLE if t.GROUND_TRUTH in row.takes] == []
 
 
 def test_names_are_relative_so_that_a_namespace_isolates_a_robot() -> None:

@@ -15,6 +15,21 @@ from anima.config import ConfigError, Tuning, parse, read_yaml
 Cells = NDArray[np.intp]
 Blocked = NDArray[np.bool_]
 
+FREE, OCCUPIED, UNKNOWN = 0, 100, -1
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """The known map as it was drawn: `cells` is int8 of shape (rows, columns), row 0 is the smallest y.
+
+    Its values are those of `nav_msgs/OccupancyGrid`: 0 free, 100 occupied, -1 unknown. `origin` is the corner of
+    cell (0, 0) in the map frame, metres.
+    """
+
+    resolution_m: float
+    origin: tuple[float, float]
+    cells: NDArray[np.int8]
+
 
 @dataclass(frozen=True)
 class GridMap:
@@ -64,14 +79,22 @@ class _MapFile(Tuning):
 
 def load_map(folder: Path) -> GridMap:
     """The map in `folder`; unknown cells count as blocked. Raises `ConfigError` that names the file and the fault."""
+    drawn = load_occupancy(folder)
+    return GridMap(drawn.resolution_m, drawn.origin, drawn.cells != FREE)
+
+
+def load_occupancy(folder: Path) -> Occupancy:
+    """The map in `folder`, cell by cell. Raises `ConfigError` that names the file and the fault."""
     source = folder / "map.yaml"
     described: _MapFile = parse(_MapFile, read_yaml(source), str(source))
     if described.origin[2] != 0.0:
         raise ConfigError(f"{source}: origin: a turned map is not supported, yaw must be 0")
     grey = _read_pgm(folder / described.image)
     darkness = grey / 255.0 if described.negate else 1.0 - grey / 255.0
-    blocked: Blocked = ~(darkness < described.free_thresh)
-    return GridMap(described.resolution, (described.origin[0], described.origin[1]), np.flipud(blocked).copy())
+    cells = np.full(grey.shape, UNKNOWN, np.int8)
+    cells[darkness < described.free_thresh] = FREE
+    cells[darkness > described.occupied_thresh] = OCCUPIED
+    return Occupancy(described.resolution, (described.origin[0], described.origin[1]), np.flipud(cells).copy())
 
 
 def _read_pgm(path: Path) -> NDArray[np.uint8]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from anima.types.std import Odometry, Pose, PoseWithCovarianceStamped
 
 _HISTORY = 128  # odometry samples kept to find the one of a localization: 2.5 s at 50 Hz
+# A position that is known no better than this is not known: who needs it stands still.
+LOST_SIGMA_M = 0.5
 
 
 def wrap(angle: float) -> float:
@@ -69,12 +71,64 @@ class Pose2D:
         return wrap(math.atan2(y - self.y, x - self.x) - self.yaw)
 
 
-class PoseTracker:
-    """The robot's pose in the map: the last localization, carried on by odometry (REP 105)."""
+def is_lost(pose: PoseWithCovarianceStamped) -> bool:
+    """Whether a localization says of itself that it doesn't know: its spread in x or y is `LOST_SIGMA_M` or more."""
+    spread = max(float(pose.pose.covariance[0]), float(pose.pose.covariance[7]))
+    return not spread < LOST_SIGMA_M**2
+
+
+class PoseHistory:
+    """Poses of the last seconds, each with its time, and what was between them."""
 
     def __init__(self) -> None:
         self._stamps: deque[float] = deque(maxlen=_HISTORY)
         self._poses: deque[Pose2D] = deque(maxlen=_HISTORY)
+
+    def add(self, stamp: float, pose: Pose2D) -> bool:
+        """Take a pose in. False when its time is before the last one's: time jumped, and the past is forgotten."""
+        goes_on = not self._stamps or stamp >= self._stamps[-1]
+        if not goes_on:
+            self._stamps.clear()
+            self._poses.clear()
+        self._stamps.append(stamp)
+        self._poses.append(pose)
+        return goes_on
+
+    @property
+    def newest(self) -> tuple[float, Pose2D] | None:
+        """The last pose and its time, or None before the first."""
+        return (self._stamps[-1], self._poses[-1]) if self._stamps else None
+
+    def nearest(self, stamp: float) -> Pose2D:
+        """The pose whose time is nearest; raises IndexError when there is none."""
+        after = min(bisect_left(self._stamps, stamp), len(self._stamps) - 1)
+        before = max(0, after - 1)
+        return self._poses[before if stamp - self._stamps[before] < self._stamps[after] - stamp else after]
+
+    def at(self, stamp: float) -> Pose2D | None:
+        """The pose at a time, between the two around it; None for times that aren't reached from both sides."""
+        if not self._stamps or not self._stamps[0] <= stamp <= self._stamps[-1]:
+            return None
+        after = bisect_left(self._stamps, stamp)
+        if self._stamps[after] == stamp:
+            return self._poses[after]
+        earlier, later = self._poses[after - 1], self._poses[after]
+        share = (stamp - self._stamps[after - 1]) / (self._stamps[after] - self._stamps[after - 1])
+        return Pose2D(
+            earlier.x + share * (later.x - earlier.x),
+            earlier.y + share * (later.y - earlier.y),
+            wrap(earlier.yaw + share * wrap(later.yaw - earlier.yaw)),
+        )
+
+
+class PoseTracker:
+    """The robot's pose in the map: the last localization, carried on by odometry (REP 105).
+
+    A localization that is lost (`is_lost`) makes the pose unknown until the next one that isn't.
+    """
+
+    def __init__(self) -> None:
+        self._odometry = PoseHistory()
         self._map_to_odom: Pose2D | None = None
         self._pending: tuple[float, Pose2D] | None = None
 
@@ -86,12 +140,8 @@ class PoseTracker:
         stamp, where = odometry.header.stamp.seconds, Pose2D.of(odometry.pose.pose)
         if not where.is_finite:
             return
-        if self._stamps and stamp < self._stamps[-1]:
-            self._stamps.clear()
-            self._poses.clear()
+        if not self._odometry.add(stamp, where):
             self._map_to_odom = None
-        self._stamps.append(stamp)
-        self._poses.append(where)
         if self._pending is not None and stamp >= self._pending[0]:
             self._anchor(*self._pending)
 
@@ -100,39 +150,31 @@ class PoseTracker:
         stamp, where = pose.header.stamp.seconds, Pose2D.of(pose.pose.pose)
         if not where.is_finite:
             return
-        if self._stamps and stamp <= self._stamps[-1]:
+        if is_lost(pose):
+            self._map_to_odom = self._pending = None
+            return
+        newest = self._odometry.newest
+        if newest is not None and stamp <= newest[0]:
             self._anchor(stamp, where)
         else:
             self._pending = (stamp, where)
 
     def _anchor(self, stamp: float, where: Pose2D) -> None:
-        after = bisect_left(self._stamps, stamp)
-        before = max(0, after - 1)
-        nearest = before if stamp - self._stamps[before] < self._stamps[after] - stamp else after
-        self._map_to_odom = where @ self._poses[nearest].inverse()
+        self._map_to_odom = where @ self._odometry.nearest(stamp).inverse()
         self._pending = None
 
     @property
     def pose(self) -> Pose2D | None:
-        """base_link in the map, or None before the first localization."""
-        if self._map_to_odom is None:
+        """base_link in the map, or None before the first localization and while the robot is lost."""
+        newest = self._odometry.newest
+        if self._map_to_odom is None or newest is None:
             return self._pending[1] if self._pending is not None else None
-        return self._map_to_odom @ self._poses[-1]
+        return self._map_to_odom @ newest[1]
 
     def at(self, stamp: float) -> Pose2D | None:
         """base_link in the map at a time gone by, between the two odometry samples around it.
 
-        None before the first localization, and for times that the kept odometry doesn't reach from both sides.
+        None while `pose` is unknown, and for times that the kept odometry doesn't reach from both sides.
         """
-        if self._map_to_odom is None or not self._stamps or not self._stamps[0] <= stamp <= self._stamps[-1]:
-            return None
-        after = bisect_left(self._stamps, stamp)
-        if self._stamps[after] == stamp:
-            return self._map_to_odom @ self._poses[after]
-        earlier, later = self._poses[after - 1], self._poses[after]
-        share = (stamp - self._stamps[after - 1]) / (self._stamps[after] - self._stamps[after - 1])
-        return self._map_to_odom @ Pose2D(
-            earlier.x + share * (later.x - earlier.x),
-            earlier.y + share * (later.y - earlier.y),
-            wrap(earlier.yaw + share * wrap(later.yaw - earlier.yaw)),
-        )
+        where = None if self._map_to_odom is None else self._odometry.at(stamp)
+        return None if where is None or self._map_to_odom is None else self._map_to_odom @ where

@@ -37,7 +37,7 @@ class ObjectTruth(Msg):
 
 
 class GroundTruth(Msg):
-    """The simulator's own truth, frame map: for the judge and the stand-in localization, never for the mind."""
+    """The simulator's own truth, frame map: for the judge alone, never for the mind."""
 
     ros: ClassVar[str] = "anima_msgs/msg/GroundTruth"
     header: Header

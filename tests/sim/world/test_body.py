@@ -16,7 +16,6 @@ from anima.topics import Sent
 from anima.types import mind, std
 from anima.types.base import Duration, Header
 from anima_sim.body import SimulatedBody
-from anima_sim.localization import SimulatorLocalization
 
 pytestmark = pytest.mark.sim
 
@@ -144,25 +143,3 @@ def test_the_battery_says_whether_it_is_on_the_dock(body: SimulatedBody) -> None
     full, discharging = 4, 2
     assert _of(_run(body, 0, 5), t.BATTERY)[-1].power_supply_status == full
     assert _of(_run(body, 5, 100, _go(0.2)), t.BATTERY)[-1].power_supply_status == discharging
-
-
-def test_the_stand_in_localization_places_the_robot_on_the_map_through_its_odometry(body: SimulatedBody) -> None:
-    place = SimulatorLocalization(Settings())
-    first = place.step(0.0, Inbox())
-    grid = _of(first, t.MAP)[0]
-    assert grid.info.width * grid.info.height == len(grid.data)
-    for tick in range(150):
-        sent = body.step((tick + 1) * 0.02, Inbox.of([_go(0.25, 0.3)]))
-        heard = [s for s in sent if s.topic.name in (t.ODOM.name, t.GROUND_TRUTH.name)]
-        out = place.step((tick + 1) * 0.02, Inbox.of(heard))
-        assert not _of(out, t.MAP), "the map is sent once"
-        if not _of(out, t.TF):
-            continue
-        moved = _of(out, t.TF)[0].transforms[0]
-        assert (moved.header.frame_id, moved.child_frame_id) == ("map", "odom")
-        odom, truth = _of(sent, t.ODOM)[-1].pose.pose, _of(sent, t.GROUND_TRUTH)[-1].robot
-        turn, c = moved.transform.rotation.yaw, moved.transform.translation
-        x = c.x + math.cos(turn) * odom.position.x - math.sin(turn) * odom.position.y
-        y = c.y + math.sin(turn) * odom.position.x + math.cos(turn) * odom.position.y
-        assert (x, y) == pytest.approx((truth.position.x, truth.position.y), abs=1e-6)
-        assert _of(out, t.POSE)[0].pose.pose == truth

@@ -1,0 +1,1 @@
+"""Where the robot is on its known map: a particle filter over lidar and odometry, honest about being lost."""
