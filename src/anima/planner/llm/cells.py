@@ -143,3 +143,8 @@ def model_key(path: Path) -> str:
     except OSError as error:
         raise LlmError(f"{path}: can't be read ({error})") from error
     return digest.hexdigest()
+
+def common(a: Many[int], b: Many[int]) -> int:
+    """How many tokens two sequences begin with alike."""
+    length = min(len(a), len(b))
+    return next((i for i in range(length) if a[i] != b[i]), length)

@@ -6,6 +6,7 @@ Everything here runs in one thread; `llama.py` gives it that thread.
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib.metadata
 import math
 import os
@@ -30,7 +31,7 @@ from anima.planner.llm.base import (
     Weighing,
     Written,
 )
-from anima.planner.llm.cells import Cells, model_key
+from anima.planner.llm.cells import Cells, common, model_key
 from anima.planner.llm.tap import Tap
 from anima.planner.llm.text import Text, defused
 
@@ -60,8 +61,7 @@ class Engine:
         if not path.is_file():
             raise LlmError(f"{path}: no such model file; get it with `./anima models fetch`, or set llm.model")
         self._lib: Any = lib
-        self._log = lib.llama_log_callback(lambda level, text, data: None)
-        lib.llama_log_set(self._log, ctypes.c_void_p(0))
+        _silence(lib)
         lib.llama_backend_init()
         self._model = lib.llama_model_load_from_file(str(path).encode(), lib.llama_model_default_params())
         if not self._model:
@@ -275,16 +275,16 @@ class Engine:
 
     def _prefill(self, sequence: cells.Sequence, stable: list[int], prompt: list[int]) -> int:
         """Bring the sequence to hold `prompt`; returns how many of its tokens were there already."""
-        if stable == prompt[: len(stable)] and _common(sequence.tokens, stable) < len(stable):
+        if stable == prompt[: len(stable)] and common(sequence.tokens, stable) < len(stable):
             if self._cells.restore(sequence, stable):
                 cached = len(stable)
             else:
-                cached = min(_common(sequence.tokens, prompt), len(prompt) - 1)
+                cached = min(common(sequence.tokens, prompt), len(prompt) - 1)
                 self._fill(sequence, stable, cached)
                 self._cells.save(sequence)
         else:
-            cached = min(_common(sequence.tokens, prompt), len(prompt) - 1)
-        self._fill(sequence, prompt, min(_common(sequence.tokens, prompt), len(prompt) - 1))
+            cached = min(common(sequence.tokens, prompt), len(prompt) - 1)
+        self._fill(sequence, prompt, min(common(sequence.tokens, prompt), len(prompt) - 1))
         return cached
 
     def _fill(self, sequence: cells.Sequence, tokens: list[int], kept: int) -> None:
@@ -387,6 +387,9 @@ class Engine:
             raise LlmError("this build of llama.cpp decodes freely under a broken grammar; it must not plan")
 
 
-def _common(a: Sequence[int], b: Sequence[int]) -> int:
-    length = min(len(a), len(b))
-    return next((i for i in range(length) if a[i] != b[i]), length)
+@functools.cache
+def _silence(lib: Any) -> Any:
+    """Has llama.cpp write nothing to stderr. The callback is the library's, not an engine's: it must never be freed."""
+    log = lib.llama_log_callback(lambda level, text, data: None)
+    lib.llama_log_set(log, ctypes.c_void_p(0))
+    return log
