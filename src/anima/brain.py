@@ -113,7 +113,7 @@ TABLE: tuple[Row, ...] = (
     Row(
         "hypothalamus_arbiter", "hypothalamus", Process.BRAIN, 1, "anima.regions.hypothalamus:Hypothalamus",
         takes=(t.BATTERY, t.JOINT_STATES, t.WORLD_STATE, t.STOP_STATE, t.BACKLOG, t.OUTCOME, t.POSE),
-        gives=(t.RESOURCES,),
+        gives=(t.RESOURCES, t.BODY_COSTS),
         doc="what the body can afford: charge drive, thinking time, range",
     ),
     Row(
@@ -141,7 +141,7 @@ TABLE: tuple[Row, ...] = (
     Row(
         "prospection", "prospection", Process.BRAIN, 5, "anima.regions.prospection:Prospection",
         takes=(t.VERDICT, t.WORLD_STATE, t.RESOURCES, t.CONDITION, t.RECALL, t.TEMPERAMENT, t.OUTCOME),
-        gives=(t.FORECAST,),
+        gives=(t.FORECAST, t.RISKS),
         doc="two or three short rollouts of a doubtful or risky call before it begins",
         wakes=(t.VERDICT,),
     ),
@@ -153,9 +153,9 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "memory", "", Process.BRAIN, 2, "anima.memory.node:MemoryKeeper",
-        takes=(t.EPISODES, t.TEMPERAMENT, t.BACKLOG),
+        takes=(t.EPISODES, t.TEMPERAMENT, t.BACKLOG, t.BODY_COSTS, t.RISKS),
         gives=(),
-        doc="writes down what must survive a restart: episodes, objectives, temperament",
+        doc="writes down what must survive a restart: episodes, objectives, temperament, learned costs and risks",
     ),
     Row(
         "basal_ganglia_gate", "basal_ganglia", Process.BRAIN, 10, "anima.regions.basal_ganglia:BasalGanglia",

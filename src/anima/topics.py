@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import audit, glue, learning, link, mind, parts, std
+from anima.types import audit, costs, glue, learning, link, mind, parts, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -99,6 +99,8 @@ OUTCOME = Topic("outcome", mind.Outcome, Qos.EVENT)
 EVENTS = Topic("events", glue.Event, Qos.EVENT)
 SALIENCE = Topic("salience", glue.Salient, Qos.EVENT)
 RESOURCES = Topic("resources", glue.Resources, Qos.STATE)
+BODY_COSTS = Topic("body_costs", costs.BodyCosts, Qos.STATE)
+RISKS = Topic("risks", costs.Risks, Qos.STATE)
 CONFLICT = Topic("conflict", glue.Conflict, Qos.EVENT)
 CONDITION = Topic("condition", glue.Condition, Qos.STATE)
 RECALL = Topic("recall", glue.Recall, Qos.STATE)

@@ -24,7 +24,8 @@ from anima.memory.store import Store
 from anima.parts.library import Cause, PartLibrary
 from anima_sim.made_parts import MadeParts
 
-LIFE_S = 0.25
+LIFE_S = 0.15
+_AT_WORK = 0.7
 _VERIFIED_EVERY = 50
 _ALIVE = 60
 
@@ -70,6 +71,8 @@ class Killer:
         writer = context.Process(target=_write_for_ever, args=arguments, daemon=True)
         writer.start()
         there.close()
+        if self._luck.random() < _AT_WORK:
+            here.poll(10.0)  # it has written something; the rest die while they open the store or the index
         time.sleep(self._luck.uniform(0.0, LIFE_S))
         assert writer.pid is not None
         os.kill(writer.pid, signal.SIGKILL)

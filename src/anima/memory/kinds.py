@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,7 @@ from anima.types.glue import Episode
 
 EPISODE, OBJECTIVE, TEMPERAMENT = "episode", "objective", "temperament"
 PART, PART_LINEAGE = "part", "part_lineage"
+BODY_COSTS, RISKS = "body_costs", "risks"
 LIVED, RECALLED = "lived", "recalled"
 
 # By name, not by class: what a kind holds may itself be built on the store.
@@ -24,6 +25,8 @@ _MODELS = {
     EPISODE: "anima.memory.kinds:LivedEpisode",
     OBJECTIVE: "anima.types.mind:Objective",
     TEMPERAMENT: "anima.memory.kinds:Dispositions",
+    BODY_COSTS: "anima.memory.kinds:KeptCosts",
+    RISKS: "anima.memory.kinds:KeptRisks",
     PART: "anima.parts.schema:Part",
     PART_LINEAGE: "anima.parts.schema:Lineage",
     "lesson": "anima.learning.items:Lesson",
@@ -46,6 +49,33 @@ class Dispositions(BaseModel):
     initiative: float = Field(ge=0, le=1)
     persistence: float = Field(ge=0, le=1)
     caution: float = Field(ge=0, le=1)
+
+
+class KeptCosts(BaseModel):
+    """What is kept of a body's costs (`types.costs.BodyCosts`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    share_per_s: float = Field(ge=0, le=1)
+    share_per_m: float = Field(ge=0, le=1)
+    cruise_mps: float = Field(gt=0, le=10)
+    joules: float = Field(ge=0, allow_inf_nan=False)
+    metres: float = Field(ge=0, allow_inf_nan=False)
+    failed_grasps: int = Field(ge=0)
+
+
+_Count = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class KeptRisks(BaseModel):
+    """What is kept of the risks and times that calls taught (`types.costs.Risks`): by kind tries and failures."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    lived: dict[str, tuple[_Count, _Count]]
+    speed_mps: float = Field(gt=0, le=10)
+    lasting_s: dict[str, _Count]
+    been: list[str]
 
 
 class LivedEpisode(Episode):

@@ -6,12 +6,13 @@ from pydantic import Field
 
 from anima import topics as t
 from anima.config import CONFIG, Settings, Tuning, parse, read_yaml
-from anima.memory.kinds import EPISODE, OBJECTIVE, TEMPERAMENT, Dispositions
-from anima.memory.opening import RunClock, open_store, run_clock
+from anima.memory.kinds import BODY_COSTS, EPISODE, OBJECTIVE, RISKS, TEMPERAMENT, Dispositions, KeptCosts, KeptRisks
+from anima.memory.opening import RunClock, body_id, home_id, open_store, run_clock
 from anima.memory.rows import Change
 from anima.memory.writer import Writer
 from anima.runtime.component import Inbox
 from anima.topics import Sent
+from anima.types.costs import BodyCosts, Risks
 from anima.types.glue import Episode, Temperament
 from anima.types.mind import Backlog
 
@@ -38,7 +39,7 @@ def load_memory_tuning() -> MemoryTuning:
 
 
 class MemoryKeeper:
-    """Takes episodes, temperament and objectives off their topics and has them written; a step never waits.
+    """Takes what must survive a restart off its topics and has it written; a step never waits.
 
     Each change of an objective's state is a version of it; one that ended, or that was open before a restart and is
     not in the first backlog after it, is archived. Objectives of a simulated
@@ -48,7 +49,7 @@ class MemoryKeeper:
     def __init__(self, settings: Settings) -> None:
         """Raises `StoreUnusable` when the settings name a store that can't be opened."""
         self._tuning = load_memory_tuning()
-        self._personality = settings.temperament
+        self._personality, self._body, self._home = settings.temperament, body_id(settings), home_id(settings)
         self._states: dict[str, tuple[str, str]] = {}
         self._known: frozenset[str] = frozenset()  # open when the last run ended
         self._left: frozenset[str] = frozenset()  # of these, until it is seen which are taken up again
@@ -71,6 +72,10 @@ class MemoryKeeper:
             changes += self._objectives(now, backlog)
         for temperament in inbox.new(t.TEMPERAMENT)[-1:]:
             changes += self._dispositions(now, temperament)
+        for costs in inbox.new(t.BODY_COSTS)[-1:]:
+            changes.append(self._costs(now, costs))
+        for risks in inbox.new(t.RISKS)[-1:]:
+            changes.append(self._risks(now, risks))
         if changes:
             self._written += len(changes)
             writer.submit(changes)
@@ -122,6 +127,20 @@ class MemoryKeeper:
         why = f"it has drifted, and is {temperament.word}"
         stamp = self._clock.stamp(now)
         return [Change(TEMPERAMENT, self._personality, values.model_dump(), "dmn", why, stamp)]
+
+    def _costs(self, now: float, costs: BodyCosts) -> Change:
+        kept = KeptCosts.model_construct(**costs.model_dump(exclude={"header"})).model_dump()
+        why = "what the battery and the body showed"
+        return Change(BODY_COSTS, self._body, kept, "hypothalamus", why, self._clock.stamp(now))
+
+    def _risks(self, now: float, risks: Risks) -> Change:
+        counts = zip(risks.tries.tolist(), risks.failures.tolist(), strict=True)
+        kept = KeptRisks.model_construct(
+            lived=dict(zip(risks.kinds, counts, strict=True)), speed_mps=risks.speed_mps,
+            lasting_s=dict(zip(risks.skills, risks.lasting_s.tolist(), strict=True)), been=list(risks.been),
+        )  # fmt: skip
+        why = "how calls ended, and where it has been"
+        return Change(RISKS, self._home, kept.model_dump(), "prospection", why, self._clock.stamp(now))
 
     def flush(self, timeout_s: float = 10.0) -> bool:
         """Wait until all is on the disk; False when it is not within the time."""

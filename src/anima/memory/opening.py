@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from anima.config import Settings
 from anima.console.folders import state_folder
 from anima.memory.errors import NotThere, StoreUnusable
-from anima.memory.kinds import EPISODE, OBJECTIVE, TEMPERAMENT, Dispositions
+from anima.memory.kinds import BODY_COSTS, EPISODE, OBJECTIVE, RISKS, TEMPERAMENT, Dispositions, KeptCosts, KeptRisks
 from anima.memory.rows import REAL_CLOCK, Item, Stamp
 from anima.memory.store import Store
 from anima.types.base import Time
 from anima.types.glue import Episode
 from anima.types.mind import Objective
+
+M = TypeVar("M", bound=BaseModel)
 
 INTERRUPTED = "interrupted by a restart"
 _OPEN = frozenset({"pending", "focused", "parked"})
@@ -93,12 +96,36 @@ def remembered_episodes(settings: Settings, most: int) -> list[Episode]:
 
 def remembered_temperament(settings: Settings) -> Dispositions | None:
     """Where the temperament of the settings' personality had drifted to, or None when it starts anew."""
+    return _remembered(settings, TEMPERAMENT, settings.temperament, Dispositions)
+
+
+def body_id(settings: Settings) -> str:
+    """Under which id a body's costs are kept: a simulated one costs something else."""
+    return settings.robot if settings.sim == "none" else f"{settings.robot}-{settings.sim}"
+
+
+def home_id(settings: Settings) -> str:
+    """Under which id the risks of a body in its home are kept."""
+    return f"{body_id(settings)}:{settings.map}"
+
+
+def remembered_costs(settings: Settings) -> KeptCosts | None:
+    """What was learned of this body's costs, or None when nothing was yet."""
+    return _remembered(settings, BODY_COSTS, body_id(settings), KeptCosts)
+
+
+def remembered_risks(settings: Settings) -> KeptRisks | None:
+    """What calls have taught this body in this home, or None when nothing did yet."""
+    return _remembered(settings, RISKS, home_id(settings), KeptRisks)
+
+
+def _remembered(settings: Settings, kind: str, id: str, model: type[M]) -> M | None:
     store = open_store(settings)
     if store is None:
         return None
     with store:
         try:
-            return Dispositions.model_validate(store.get(TEMPERAMENT, settings.temperament).data)
+            return model.model_validate(store.get(kind, id).data)
         except (NotThere, ValidationError):
             return None
 

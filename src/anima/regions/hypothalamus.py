@@ -9,12 +9,14 @@ from typing import Any
 from anima import topics as t
 from anima.body.places import load_places
 from anima.config import Settings
+from anima.memory.opening import remembered_costs
 from anima.regions.drives.body_use import Discharge, Heat, Wear
 from anima.regions.drives.config import load_battery, load_hypothalamus
 from anima.regions.gate.objectives import CURIOSITY, OPEN
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header
+from anima.types.costs import BodyCosts
 from anima.types.glue import Resources
 from anima.types.std import BatteryState
 
@@ -22,6 +24,7 @@ _CHARGING, _FULL = 1, 4  # sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
 _GRASPS = frozenset({"pick"})
 _FASTEST_MPS = 2.0  # a pose that moved faster than this was corrected, not driven
 _SPEED_GAIN = 0.02  # of the newest second of driving, in how fast it gets about
+_TOLD_SHARE, _TOLD_M = 0.02, 20.0  # what was learned is told when it moved so far, or the robot
 _WINDOW_S = 5.0  # a longer gap between two steps tells nothing of the time between
 
 
@@ -68,6 +71,8 @@ class Hypothalamus:
         self._level: float | None = None
         self._at: tuple[float, float] | None = None
         self._said: tuple[float, list[object]] | None = None
+        self._told: list[float] = self._learned()
+        self._remember(settings)
         self._why = "It has not heard from the battery yet."
 
     # --- the step --------------------------------------------------------------------------------
@@ -88,7 +93,8 @@ class Hypothalamus:
         asked = self._asked(now, inbox)
         stop = inbox.last(t.STOP_STATE)
         latched = stop is not None and stop.latched
-        return self._tell(now, self._resources(now, battery.temperature, asked, docked, latched))
+        said = self._tell(now, self._resources(now, battery.temperature, asked, docked, latched))
+        return said + self._tell_costs(now)
 
     def _take_level(self, percentage: float, dt: float) -> bool:
         """Smooth the gauge; whether anything is known of it."""
@@ -236,6 +242,36 @@ class Hypothalamus:
         self._said = (now, meaning)
         return [t.RESOURCES.of(said)]
 
+    def _learned(self) -> list[float]:
+        wear = self._wear
+        return [
+            self._discharge.per_s, self._discharge.per_m, self._cruise_mps, wear.joules, wear.metres,
+            float(wear.failed_grasps),
+        ]  # fmt: skip
+
+    def _remember(self, settings: Settings) -> None:
+        """Go on from what was learned of this body in earlier lives."""
+        kept = remembered_costs(settings)
+        if kept is None:
+            return
+        self._discharge.believe(kept.share_per_s, kept.share_per_m)
+        self._cruise_mps = min(max(kept.cruise_mps, 0.05), _FASTEST_MPS)
+        self._wear = Wear(joules=kept.joules, metres=kept.metres, failed_grasps=kept.failed_grasps)
+        self._told = self._learned()
+
+    def _tell_costs(self, now: float) -> list[Sent]:
+        learned, told = self._learned(), self._told
+        moved = max(abs(new - old) / max(old, 1e-12) for new, old in zip(learned[:3], told[:3], strict=True))
+        if moved < _TOLD_SHARE and learned[4] - told[4] < _TOLD_M and learned[5] == told[5]:
+            return []
+        self._told = learned
+        per_s, per_m, cruise_mps, joules, metres, grasps = learned
+        costs = BodyCosts(
+            header=Header.at(now), share_per_s=per_s, share_per_m=per_m, cruise_mps=cruise_mps, joules=joules,
+            metres=metres, failed_grasps=int(grasps),
+        )  # fmt: skip
+        return [t.BODY_COSTS.of(costs)]
+
     def why(self) -> str:
         """One sentence: what it can afford."""
         return f"{self._why[0].upper()}{self._why[1:].rstrip('.')}."
@@ -255,6 +291,7 @@ class Hypothalamus:
             "wear": asdict(self._wear),
             "drives": drives,
             "said": self._said,
+            "told": self._told,
         }
 
     @classmethod
@@ -266,6 +303,7 @@ class Hypothalamus:
         out._discharge.restore(data["discharge"])
         out._heat.wheels_c, out._heat.arm_c = data["heat"]
         out._wear = Wear(**data["wear"])
+        out._told = list(data["told"])
         out._said = None if data["said"] is None else (data["said"][0], data["said"][1])
         worked_at = data["drives"]["worked_at"]
         out._drives = _Drives(**(data["drives"] | {"worked_at": -math.inf if worked_at is None else worked_at}))

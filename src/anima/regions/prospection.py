@@ -9,6 +9,7 @@ from typing import Any
 
 from anima import topics as t
 from anima.config import Settings
+from anima.memory.opening import remembered_risks
 from anima.planner.calls import CallError, parse_call
 from anima.planner.lexicon import known_names
 from anima.regions.drives.config import load_battery, load_hypothalamus
@@ -68,6 +69,8 @@ class Prospection:
             body.reserve_share,
         )
         self._experience = Experience(speed_mps=self._tuning.drive.speed_mps, lasting_s=dict(self._tuning.lasting_s))
+        if (kept := remembered_risks(settings)) is not None:
+            self._experience.go_on_from(kept)
         self._foreseen: dict[str, tuple[str, float]] = {}
         self._why = "No call was in doubt yet."
 
@@ -75,14 +78,16 @@ class Prospection:
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
         """Learn from what ended, then answer what was accepted."""
-        for outcome in inbox.new(t.OUTCOME):
+        outcomes = inbox.new(t.OUTCOME)
+        for outcome in outcomes:
             self._learn(outcome)
         sent: list[Sent] = []
         for verdict in inbox.new(t.VERDICT):
             if verdict.accepted:
                 sent.append(t.FORECAST.of(self._answer(now, verdict.call, inbox)))
-        for world in inbox.new(t.WORLD_STATE):
-            self._experience.visit(world.place)
+        news = [self._experience.visit(world.place) for world in inbox.new(t.WORLD_STATE)]
+        if outcomes or any(news):
+            sent.append(t.RISKS.of(self._experience.told(now)))
         return sent
 
     def _learn(self, outcome: Outcome) -> None:

@@ -78,6 +78,14 @@ class Discharge:
         mixed = known + self._tuning.gain * (measured - known)
         return min(max(mixed, first / self._tuning.bound), first * self._tuning.bound)
 
+    def believe(self, per_s: float, per_m: float) -> None:
+        """Begin with what was learned before, as far as it can be of such a battery and body."""
+        per = [
+            min(max(known, first / self._tuning.bound), first * self._tuning.bound)
+            for known, first in zip((per_s, per_m), self._first, strict=True)
+        ]
+        self.per_s, self.per_m = per
+
     def dump(self) -> dict[str, Any]:
         """What was learned, and the window under way."""
         return {

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 from pydantic import BaseModel
 
 from anima.failure import Failure
+from anima.memory.kinds import KeptRisks
 from anima.regions.rollouts.config import ProspectionTuning
+from anima.types.base import Header
+from anima.types.costs import Risks
 
 DRIVES = frozenset({"go_to", "approach", "dock", "look_for"})
 GRASP, WAY, SLIP = "grasp:", "way:", "slip"
@@ -34,10 +38,28 @@ class Experience(BaseModel):
         good = tries - failures + max(-seen, 0.0) + (1.0 - prior) * tuning.prior_tries
         return rng.betavariate(bad, good)
 
-    def visit(self, place: str) -> None:
-        """The robot stood at a place."""
-        if place and place not in self.been:
-            self.been = [*self.been, place][-_KEPT:]
+    def visit(self, place: str) -> bool:
+        """The robot stands at a place; whether that is news."""
+        if not place or place in self.been:
+            return False
+        self.been = [*self.been, place][-_KEPT:]
+        return True
+
+    def go_on_from(self, kept: KeptRisks) -> None:
+        """Begin with what was learned in earlier lives; a skill that was unknown then keeps its first guess."""
+        self.lived = dict(list(kept.lived.items())[-_KEPT:])
+        self.speed_mps = kept.speed_mps
+        self.lasting_s |= {skill: time_s for skill, time_s in kept.lasting_s.items() if skill in self.lasting_s}
+        self.been = kept.been[-_KEPT:]
+
+    def told(self, now: float) -> Risks:
+        """All of it, as a value for others."""
+        counts = np.array(list(self.lived.values()), dtype=np.float64).reshape(-1, 2)
+        return Risks(
+            header=Header.at(now), kinds=list(self.lived), tries=counts[:, 0].copy(), failures=counts[:, 1].copy(),
+            speed_mps=self.speed_mps, skills=list(self.lasting_s), lasting_s=np.array(list(self.lasting_s.values())),
+            been=list(self.been),
+        )  # fmt: skip
 
     def live(
         self, skill: str, thing: str, way: str, metres: float, success: bool, failure: int, lasted_s: float
