@@ -99,7 +99,7 @@ def test_the_same_words_have_the_same_state_whatever_was_computed_before(tiny: P
     assert first.states.shape == (len(STATES), WIDTH)
     np.testing.assert_allclose(again.states, first.states, atol=1e-4)
     np.testing.assert_allclose(cold.states, first.states, atol=1e-4)
-    assert again.cached_tokens == again.prompt_tokens - (first.prompt_tokens - first.cached_tokens) or again.cached_tokens
+    assert 0 < again.cached_tokens < again.prompt_tokens
 
 
 def test_the_span_decides_over_which_tokens_the_mean_is_taken(model: LlamaCpp) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def load_head(name: str, path: Path | None = None) -> Head:
                 temperature=float(about["temperature"]),
                 origin=Origin(**about["origin"]),
             )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         if isinstance(error, HeadError):
             raise
         raise HeadError(f"{path}: this is no head ({error}); {train}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class StateCache:
                 with np.load(self._path, allow_pickle=False) as data:
                     self._states = {key: data[key] for key in data.files if key != "model"}
                     self.model = str(data["model"])
-            except (OSError, ValueError, KeyError):
+            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
                 self._states = {}  # computed anew
 
     def key(self, question: Question, case: Case) -> str:
