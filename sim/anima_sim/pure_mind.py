@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as changed
+from typing import Generic
 
 from anima import topics as t
 from anima.brain import TABLE, Row
 from anima.config import Settings
-from anima.planner.llm.base import Completion, LanguageModel, Request
-from anima.planner.prefrontal import PrefrontalPlanner
+from anima.planner.llm.base import Completion, Given, Mind, Read, Reading, Request, Weighed, Weighing
 from anima.runtime.component import Component
 from anima.runtime.local_graph import LocalGraph
 from anima.runtime.processes import Process
@@ -19,6 +20,7 @@ from anima.types.mind import SkillCall, Utterance
 from anima_sim.symbolic import ROW, SymbolicFlat, Trouble
 
 PLANNER = "prefrontal_planner"
+ASKING = frozenset({PLANNER, "learner"})
 # The symbolic flat knows what these would find out from pictures, and does what these would do with motors.
 _BODILY = frozenset({"parietal_affordance", "motor_cortex"})
 # The inner life asks a real model far more than it can be given here; it is there when it is handed in as `replace`.
@@ -44,16 +46,16 @@ ORDERS = {
 
 
 @dataclass
-class _Turn:
-    answer: Completion | None
+class _Turn(Generic[Given]):
+    answer: Given
     polls: int
 
-    def poll(self) -> Completion | None:
+    def poll(self) -> Given | None:
         self.polls -= 1
         return self.answer if self.polls < 0 else None
 
     def cancel(self) -> None:
-        self.answer, self.polls = Completion(error="cancelled"), 0
+        self.answer, self.polls = changed(self.answer, error="cancelled"), 0  # type: ignore[type-var]
 
 
 @dataclass
@@ -69,10 +71,12 @@ class ChoosingModel:
     strays: float = 0.1
     asked: list[Request] = field(default_factory=list)
 
-    def start(self, request: Request) -> _Turn:
+    def start(self, request: Request) -> _Turn[Completion]:
         """A turn that ends after some looks."""
         if request.choices == ("ok",):
             return _Turn(Completion(text="ok"), 0)
+        if request.background:
+            return _Turn(Completion(text="none."), 0)
         if self.luck.random() < self.moods:
             odd = self.luck.choice([Completion(text="nonsense"), Completion(error="the model broke"), Completion()])
             return _Turn(odd, self.slow)
@@ -84,6 +88,14 @@ class ChoosingModel:
             return self.luck.choice(request.choices) if stray else request.choices[0]
         said = request.messages[-1].content.splitlines()[0].strip('"')
         return ORDERS.get(said, "answer(battery)")
+
+    def read(self, reading: Reading) -> _Turn[Read]:
+        """It has no hidden states."""
+        return _Turn(reading.failed("this model can't be looked into"), 0)
+
+    def weigh(self, weighing: Weighing) -> _Turn[Weighed]:
+        """It has no probabilities."""
+        return _Turn(weighing.failed("this model can't weigh"), 0)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -97,10 +109,10 @@ class PureMind:
         settings: Settings | None = None,
         seed: int = 0,
         trouble: Trouble | None = None,
-        model: LanguageModel | None = None,
+        model: Mind | None = None,
         tick_s: float = 0.02,
         pace: float = 1.0,
-        build: Callable[[Row, LanguageModel | None], Component] | None = None,
+        build: Callable[[Row, Mind | None], Component] | None = None,
         without: frozenset[str] = frozenset(),
         replace: Mapping[str, Component] | None = None,
     ) -> None:
@@ -113,13 +125,13 @@ class PureMind:
         make = build or self._plain
         given: dict[str, Component] = {ROW.node: self.flat, **(replace or {})}
         given |= {
-            row.node: make(row, self.model if row.node == PLANNER else None) for row in rows if row.node not in given
+            row.node: make(row, self.model if row.node in ASKING else None) for row in rows if row.node not in given
         }
         self.graph = LocalGraph(self.settings, rows, replace=given, tick_s=tick_s)
         self._said = 0
 
-    def _plain(self, row: Row, model: LanguageModel | None) -> Component:
-        return PrefrontalPlanner(self.settings, model) if model is not None else row.build(self.settings)
+    def _plain(self, row: Row, model: Mind | None) -> Component:
+        return row.load()(self.settings, model) if model is not None else row.build(self.settings)
 
     @property
     def now(self) -> float:

@@ -225,7 +225,10 @@ class Replay:
             if dump is None or json.loads(json.dumps(component.dump())) == dump:  # type: ignore[attr-defined]
                 return component
         load = getattr(build, "load", None)
-        return cast(Component, load(self._settings, dump)) if load is not None and dump is not None else None
+        if load is None or dump is None:
+            return None
+        asking = {"model": model} if takes_model(load) else {}
+        return cast(Component, load(self._settings, dump, **asking))
 
     def _value(self, number: int) -> tuple[str, Msg, dict[str, Any]]:
         try:

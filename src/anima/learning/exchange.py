@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from anima import topics as t
 from anima.learning import effects, items, later, texts
@@ -280,3 +282,16 @@ class Exchange:
             header=Header.at(now), id=id, is_explicit=seen.explicit, because=list(because), **fields
         )  # fmt: skip
         self.desk.sent.append(t.REACTION.of(told))
+
+    def dump(self) -> dict[str, Any]:
+        """What words to come can be about, as JSON."""
+        acts = {"doing": self.doing, "spoken": self.spoken}
+        kept = {name: asdict(act) if act is not None else None for name, act in acts.items()}
+        return {**kept, "asked_in": sorted(self.asked_in)}
+
+    def load(self, data: Mapping[str, Any]) -> None:
+        """Go on from what `dump` said."""
+        doing, spoken = data["doing"], data["spoken"]
+        self.doing = Act(**doing) if doing is not None else None
+        self.spoken = Act(**spoken) if spoken is not None else None
+        self.asked_in = set(data["asked_in"])

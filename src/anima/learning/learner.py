@@ -320,15 +320,33 @@ class Learner:
             "guidance": self._guidance.model_dump(mode="json") if self._guidance is not None else None,
             "effects": self._effects,
             "speaker": self._speaker,
+            "errands": sorted(self._errands),
+            "raised": self._raised,
+            "observed": {
+                encounter: [(id, one.model_dump(mode="json")) for id, one in seen]
+                for encounter, seen in self._desk.observed.items()
+            },
+            "exchange": self._exchange.dump(),
         }
 
-    def load(self, data: Mapping[str, Any]) -> None:
-        """Go on from what `dump` said."""
-        self._active, self._left_over = bool(data["active"]), False
-        self._desk.clock = RunClock(**data["clock"])
-        self._encounters.load(data["encounters"])
-        self._signs.load(data["signs"])
-        self._desk.book.load(data["book"])
-        self._guidance = Guidance.model_validate(data["guidance"]) if data["guidance"] is not None else None
-        self._effects = {person: dict(told) for person, told in data["effects"].items()}
-        self._speaker = str(data["speaker"])
+    @classmethod
+    def load(cls, settings: Settings, data: Mapping[str, Any], model: Mind | None = None) -> Learner:
+        """One that goes on from what `dump` said. It writes nothing: what it learns was written when it was lived."""
+        learner = cls(settings.model_copy(update={"memory_url": "none"}), model)
+        learner._active, learner._left_over = bool(data["active"]), False
+        learner._desk.clock = RunClock(**data["clock"])
+        learner._desk.book.load(data["book"])
+        learner._desk.observed = {
+            encounter: [(id, Observation.model_validate(one)) for id, one in seen]
+            for encounter, seen in data["observed"].items()
+        }
+        learner._encounters.load(data["encounters"])
+        learner._signs.load(data["signs"])
+        learner._exchange.load(data["exchange"])
+        known = data["guidance"]
+        learner._guidance = Guidance.model_validate(known) if known is not None else None
+        learner._effects = {person: dict(told) for person, told in data["effects"].items()}
+        learner._speaker = str(data["speaker"])
+        learner._errands = frozenset(data["errands"])
+        learner._raised = {id: (do, encounter) for id, (do, encounter) in data["raised"].items()}
+        return learner

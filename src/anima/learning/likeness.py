@@ -6,12 +6,13 @@ import re
 
 _STOP = frozenset(
     {
-        "a", "an", "the", "to", "of", "in", "on", "at", "for", "with", "and", "or", "but", "is", "are", "was", "were",
-        "be", "been", "am", "do", "does", "did", "i", "i'm", "i'll", "you", "your", "my", "me", "it", "its", "that",
-        "this", "these", "those", "he", "she", "they", "we", "us", "our", "their", "as", "so", "very", "more", "most", "much",
-        "not", "no", "don't", "never", "always", "should", "shall", "will", "would", "can", "could", "may", "might",
-        "must", "when", "if", "then", "than", "how", "what", "which", "who", "whom", "by", "from", "about", "into",
-        "over", "under", "up", "down", "out", "just", "only", "please", "keep", "try", "people", "person",
+        "a", "an", "the", "to", "of", "in", "on", "at", "for", "with", "and", "or", "but", "is", "are", "was",
+        "were", "be", "been", "am", "do", "does", "did", "i", "i'm", "i'll", "you", "your", "my", "me", "it",
+        "its", "that", "this", "these", "those", "he", "she", "they", "we", "us", "our", "their", "as", "so",
+        "very", "more", "most", "much", "not", "no", "don't", "never", "always", "should", "shall", "will",
+        "would", "can", "could", "may", "might", "must", "when", "if", "then", "than", "how", "what", "which",
+        "who", "whom", "by", "from", "about", "into", "over", "under", "up", "down", "out", "just", "only",
+        "please", "keep", "try", "people", "person",
     }
 )  # fmt: skip
 _NO = frozenset({"not", "no", "don't", "never", "without", "stop", "avoid", "less", "fewer"})
