@@ -133,24 +133,40 @@ def open_line(voiced: Voiced) -> str:
 
 
 def choose_request(
-    profile: SelfProfile, event: Happening | None, lines: Sequence[str], tuning: PartsTuning
+    profile: SelfProfile,
+    event: Happening | None,
+    lines: Sequence[str],
+    tuning: PartsTuning,
+    leaning: Sequence[str] = (),
 ) -> Request:
-    """The turn in which the Self chooses. Without an event it is isolated, and `lines` are those of `ClosedBid`."""
-    return choose_request_of(profile.text, profile.affects, event.line if event is not None else "", lines, tuning)
+    """The turn in which the Self chooses. Without an event it is isolated, and `lines` are those of `ClosedBid`.
+
+    `leaning` says per bid what was judged already (`FOLLOW`, `IGNORE`, or anything else for undecided): then the turn
+    is about the reason, and about what comes first.
+    """
+    shown = event.line if event is not None else ""
+    return choose_request_of(profile.text, profile.affects, shown, lines, tuning, leaning)
 
 
 def choose_request_of(
-    about: str, affects: Sequence[str], event: str, lines: Sequence[str], tuning: PartsTuning
+    about: str,
+    affects: Sequence[str],
+    event: str,
+    lines: Sequence[str],
+    tuning: PartsTuning,
+    leaning: Sequence[str] = (),
 ) -> Request:
     """As `choose_request`, of a Self's profile as text."""
     happened = [f"happened: {event}"] if event else []
     bids = [f"{letter}. {line}" for letter, line in zip(LETTERS, lines, strict=False)]
     turn = "\n".join((about, *happened, "bids:", *bids))
-    reasons = gbnf.choice([*(f"{FOLLOW}: {affect}" for affect in affects), *(f"{IGNORE}: {why}" for why in NOT_NOW)])
+    reasons = {FOLLOW: [f"{FOLLOW}: {affect}" for affect in affects], IGNORE: [f"{IGNORE}: {why}" for why in NOT_NOW]}
+    open_to = [leaning[number] if number < len(leaning) else "" for number in range(len(lines))]
     form = gbnf.Fields()
-    for letter, _ in zip(LETTERS, lines, strict=False):
-        form.add(letter, reasons)
-    form.add("first", gbnf.choice([*LETTERS[: len(lines)], "none"]))
+    for letter, judged in zip(LETTERS, open_to, strict=False):
+        form.add(letter, gbnf.choice(reasons.get(judged, [*reasons[FOLLOW], *reasons[IGNORE]])))
+    may_be_first = [letter for letter, judged in zip(LETTERS, open_to, strict=False) if judged != IGNORE]
+    form.add("first", gbnf.choice([*may_be_first, "none"]))
     return tuning.roles.choose.request("choose", turn, form.grammar(), tuning.turns)
 
 

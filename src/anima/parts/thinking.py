@@ -157,7 +157,13 @@ def _arbitrate(
         context.tally.refused = [*context.tally.refused, f"isolated Self: {error}"][-20:]
         return nothing
     shown = None if context.isolated else event
-    text = yield from write(choose_request(context.profile, shown, lines, context.tuning))
+    leaning = []
+    for line, one in zip(lines, voiced, strict=True):
+        said = line if context.isolated else f"{one.part.name}: {one.draft.want}"
+        happened = "(not shown)" if context.isolated else event.text
+        judged = yield from judge("follow", self=context.profile.text, event=happened, bid=said)
+        leaning.append(judged.label)
+    text = yield from write(choose_request(context.profile, shown, lines, context.tuning, leaning))
     return _read(context, text, lambda text: read_choice(text, len(voiced))) or nothing
 
 
