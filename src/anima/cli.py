@@ -21,6 +21,7 @@ from anima.console.mind import mind_app
 from anima.console.start import NotArmed, arm, graph
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
+from anima.parts.command import add_to as add_parts
 from anima.planner.judging.commands import judges_app
 from anima.runtime.supervisor import Death, Supervisor
 from anima.types.glue import ContextPacket
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.add_typer(models_app, name="models")
 app.add_typer(judges_app, name="judges")
+add_parts(app)
 app.add_typer(mind_app, name="mind")
 app.command()(doctor)
 add_learning(app)
@@ -74,7 +76,18 @@ Lessons = Annotated[bool, _switch("lessons", "lessons about dealing with people"
 SelfModel = Annotated[bool, _switch("selfmodel", "beliefs about itself and its portrait")]
 Intentions = Annotated[bool, _switch("intentions", "what it promised for later")]
 Facts = Annotated[bool, _switch("facts", "facts about people")]
-Parts = Annotated[bool, _switch("parts", "parts")]
+Parts = Annotated[bool, _switch("parts", "dynamic parts: viewpoints that bid, and a Self that chooses")]
+Who = Annotated[str, typer.Option("--self", help="Who it is inside: a name of `anima parts selves`.")]
+Packs = Annotated[str, typer.Option(help="Packs of core parts, with commas between: safety,social.")]
+Isolated = Annotated[
+    bool, typer.Option("--isolated", help="The Self sees no text from outside, only the closed form of the bids.")
+]
+
+
+def _inner(who: str, packs: str, isolated: bool) -> dict[str, str]:
+    """Who it is inside, as settings; what is left open stays as the settings file says."""
+    given = {"inner.self_name": who, "inner.packs": packs, "inner.isolated": "true" if isolated else ""}
+    return {key: value for key, value in given.items() if value}
 
 
 def _switched(**on: bool) -> dict[str, str]:
@@ -104,13 +117,14 @@ def _fail(message: str, code: int = 1) -> typer.Exit:
 def up(
     sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "", memory: Memory = "",
     record: Record = False, sets: Set = None, lessons: Lessons = True, selfmodel: SelfModel = True,
-    intentions: Intentions = True, facts: Facts = True, parts: Parts = True,
+    intentions: Intentions = True, facts: Facts = True, parts: Parts = True, who: Who = "", packs: Packs = "",
+    isolated: Isolated = False,
 ) -> None:
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
     off = _switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
-    more = {"memory_url": memory, **_more(record, sets), **off}
+    more = {"memory_url": memory, **_more(record, sets), **off, **_inner(who, packs, isolated)}
     with graph(sim, seed, speed, model, **more) as running, Client([]) as client:
         console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
         try:
