@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from anima.memory.engine import WRITES, open_engine
 from anima.memory.errors import BadData, NotThere, Overtaken, RecalledEvidence, StoreUnusable, UnknownKind
 from anima.memory.kinds import KINDS, RECALLED
+from anima.memory.patch_refusals import NoCause
 from anima.memory.rows import META, METADATA, SCHEMA, VERSIONS, Change, Item, Stamp, next_item
 
 IN_MEMORY = "sqlite://"
@@ -28,7 +29,8 @@ class Store:
     What `put`, `archive` and `write` return is on the disk: it survives a killed process and a lost battery. A call
     that raises has changed nothing. Nothing is overwritten or deleted: a new version supersedes, an archived one is
     left out of `all`. Data must be what its kind says, and nothing in it may have come out of memory as a recall
-    (`RecalledEvidence`): memory must not become its own witness. Threads may share a store; processes may share its
+    (`RecalledEvidence`): memory must not become its own witness. A change of a kind that language models may change
+    (it has `patch_rules`) names the events that it came from. Threads may share a store; processes may share its
     file.
     """
 
@@ -81,7 +83,7 @@ class Store:
 
     def write(self, changes: Sequence[Change]) -> list[Item]:
         """Write all of the changes, or none when one of them can't be; returns the current versions."""
-        checked = [(change, None if change.data is None else self._checked(change)) for change in changes]
+        checked = [(change, self._checked(change)) for change in changes]
         for attempt in range(_TRIES):
             try:
                 with self._transaction(writes=True) as connection:
@@ -124,7 +126,7 @@ class Store:
             raise UnknownKind(f"no kind {kind!r}; there are {', '.join(sorted(self._kinds))}")
         return self._kinds[kind]
 
-    def _checked(self, change: Change) -> dict[str, JsonValue]:
+    def _checked(self, change: Change) -> dict[str, JsonValue] | None:
         name = f"{change.kind} {change.id!r}"
         model = self.model(change.kind)
         if not (0 < len(change.id) <= 200 and change.who and len(change.who) <= 64 and change.why):
@@ -132,6 +134,10 @@ class Store:
         said = (change.id, change.who, change.why, change.at.clock, *change.because)
         if not all(isinstance(text, str) and _is_text(text) for text in said):
             raise BadData(f"{name}: id, who, why and because are texts, without NUL and half characters")
+        if hasattr(model, "patch_rules") and not change.because:
+            raise NoCause(f"{name}: a change of what a language model may change names the events that it came from")
+        if change.data is None:
+            return None
         if _is_recalled(change.data):
             raise RecalledEvidence(f"{name}: it came out of memory; only what was lived can be kept")
         try:

@@ -215,7 +215,9 @@ def test_a_patch_made_on_an_older_version_can_insist_on_it(store: Store) -> None
 def test_what_is_put_away_or_not_there_is_not_changed(store: Store) -> None:
     with pytest.raises(NotThere):
         apply_patch(store, "part", "love", [replace("/name", "x")], who="a", why="b", at=AT, because=["e"])
-    store.archive("part", "fear", who="self", why="concluded", at=AT)
+    with pytest.raises(NoCause):
+        store.archive("part", "fear", who="self", why="concluded", at=AT)
+    store.archive("part", "fear", who="self", why="concluded", at=AT, because=["event-2"])
     with pytest.raises(NotThere, match="archived"):
         change(store, [replace("/name", "x")])
 
