@@ -7,6 +7,7 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from anima.topics import Sent
 from anima.types.base import Header, Time
 from anima.types.learning import EncounterEnd, Guidance
 from anima.types.mind import Backlog, Objective, Speech, Utterance
+from anima_sim.two_days import day
 
 HELD_OUT = ROOT / "tests" / "llm" / "heldout"
 ROLES = ("reaction", "explicit", "commitment", "fulfilled", "remember", "supersedes", "because", "contradicts")
@@ -299,7 +301,22 @@ def measure_day(model: Mind, llm: LlmSettings, console: Console, exchanges: int 
     return {"seconds_per_exchange_s": spent, "exchanges_a_day": EXCHANGES_A_DAY, "day_s": day_s}
 
 
-PARTS = ("roles", "pairs", "injections", "manners", "day")
+def measure_replay(model: Mind, llm: LlmSettings, console: Console) -> dict[str, Any]:
+    """The first encounter of all on the pure mind: an errand, too much detail, a restart, the next day's errand."""
+    said: dict[str, list[str]] = {}
+    for lessons in (True, False):
+        with tempfile.TemporaryDirectory() as folder:
+            first = "that's too much detail, just tell me when you're done"
+            day(Path(folder), model, llm, lessons, "bring me the red cube", first)
+            said["with" if lessons else "without"] = day(
+                Path(folder), model, llm, lessons, "put the green cube on the shelf", ""
+            ).replies
+    for how, replies in said.items():
+        console.print(f"{'replay':12} the next day {how} lessons: {' / '.join(replies)}", markup=False)
+    return {"replay_with": said["with"], "replay_without": said["without"]}
+
+
+PARTS = ("replay", "roles", "pairs", "injections", "manners", "day")
 
 
 def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
@@ -314,6 +331,9 @@ def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[d
     figures: dict[str, Any] = {}
     met = True
     try:
+        if "replay" in parts:
+            figures |= measure_replay(model, settings.llm, console)
+            met &= figures["replay_with"][-1] == "Done." and figures["replay_without"][-1] != "Done."
         if "roles" in parts:
             for name in ROLES:
                 try:

@@ -37,6 +37,10 @@ class Desk:
         """The moment at which the run's clock reads `now`."""
         return self.clock.stamp(now)
 
+    def event(self, id: str) -> str:
+        """The id of an event among all that is remembered: simulated runs number theirs anew each time."""
+        return id if self.clock.is_real else f"{self.clock.id}:{id}"
+
     def write(self, *changes: Change) -> None:
         """Have these written."""
         self.changes += changes

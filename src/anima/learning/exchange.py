@@ -64,7 +64,7 @@ class Exchange:
         own = own_words(utterance.text)
         if not own.strip(" …") or is_off_limits(own):
             return None  # nothing but somebody else's words, or nothing that may be learned
-        event = utterance.id or f"utterance@{now:.3f}"
+        event = desk.event(utterance.id or f"utterance@{now:.3f}")
         said = Said(event, encounter, utterance.speaker, own, self.about(now), now, because=(event,))
         if self._answers_doubt(now, said):
             return None
@@ -193,7 +193,7 @@ class Exchange:
 
     def did(self, now: float, sign: Sign, encounter: str, person: str) -> None:
         """A person did something instead of speaking: a sign, never more."""
-        event = f"{sign.source}@{sign.at:.3f}"
+        event = self.desk.event(f"{sign.source}@{sign.at:.3f}")
         said = Said(event, encounter, person, "", sign.act, sign.at, because=(event, sign.act.id))
         seen = self._observation(said, sign.source, sign.kind, 1.0).model_copy(update={"what": sign.detail})
         stopped_driving = sign.source in ("stop", "teleop", "push") and sign.act.situation == "drive"

@@ -259,7 +259,7 @@ class Learner:
     def _spoke(self, now: float, speech: Speech) -> None:
         """The robot said something."""
         situation = "report" if is_report(speech.text) or speech.cause in self._errands else "talk"
-        id = f"say@{now:.3f}"
+        id = self._desk.event(f"say@{now:.3f}")
         act = Act(id, speech.text, situation, now, speech.text.rstrip().endswith("?"))
         self._exchange.spoken = act
         if act.question:
@@ -304,7 +304,7 @@ class Learner:
         spoken_of = do.split(" ", 1)[0] in ("ask", "tell", "remind", "wish", "congratulate", "mention", "bring")
         state, why = ("kept", "it was said") if spoken_of else ("raised", "it was brought up")
         stamp = self._desk.stamp(now)
-        self._desk.write(*self._desk.book.mark(id, state, stamp, why, (f"say@{now:.3f}",), encounter))
+        self._desk.write(*self._desk.book.mark(id, state, stamp, why, (self._desk.event(f"say@{now:.3f}"),), encounter))
 
     # --- state -----------------------------------------------------------------------------------
 
