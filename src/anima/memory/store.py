@@ -341,11 +341,16 @@ def _is_text(text: str) -> bool:
 
 
 def _is_recalled(data: object) -> bool:
-    """Whether anything in the data says of itself that it came out of memory."""
-    if isinstance(data, BaseModel):
-        return getattr(data, "origin", None) == RECALLED or any(_is_recalled(value) for _, value in data)
-    if isinstance(data, Mapping):
-        return data.get("origin") == RECALLED or any(_is_recalled(value) for value in data.values())
-    if isinstance(data, list | tuple):
-        return any(_is_recalled(value) for value in data)
+    """Whether anything in the data, however deep, says of itself that it came out of memory."""
+    waiting = [data]
+    while waiting:
+        thing = waiting.pop()
+        if isinstance(thing, BaseModel):
+            thing = dict(thing)
+        if isinstance(thing, Mapping):
+            if thing.get("origin") == RECALLED:
+                return True
+            waiting.extend(thing.values())
+        elif isinstance(thing, list | tuple):
+            waiting.extend(thing)
     return False

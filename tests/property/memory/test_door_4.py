@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from support.postgres import fresh_url
 
 from anima.memory.errors import BadData, NotThere, RecalledEvidence, StoreError
 from anima.memory.kinds import RECALLED
@@ -27,9 +28,13 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 class Remembering(RuleBasedStateMachine):
     """The store against a plain list of versions per item."""
 
+    @staticmethod
+    def url() -> str:
+        return IN_MEMORY
+
     def __init__(self) -> None:
         super().__init__()
-        self.store = Store(IN_MEMORY)
+        self.store = Store(self.url())
         self.model: dict[str, list[tuple[dict[str, float], bool]]] = {}
 
     def _expect(self, id: str, data: dict[str, float], archived: bool) -> None:
@@ -87,6 +92,18 @@ class Remembering(RuleBasedStateMachine):
 
 Remembering.TestCase.settings = settings(max_examples=15, stateful_step_count=12, deadline=None)
 TestRemembering = Remembering.TestCase
+
+
+class RememberingInPostgres(Remembering):
+    """The same, in a server's database."""
+
+    @staticmethod
+    def url() -> str:
+        return fresh_url()
+
+
+RememberingInPostgres.TestCase.settings = settings(max_examples=4, stateful_step_count=10, deadline=None)
+TestRememberingInPostgres = RememberingInPostgres.TestCase
 
 
 def _hide(inner: Any, ways: list[str]) -> Any:

@@ -10,7 +10,7 @@ from anima.memory.embedding import MiniLm
 from anima.memory.store import Store
 from anima_sim.bench.kills import Killer
 
-KILLS = 25
+KILLS = 35
 
 
 @pytest.fixture(scope="module")

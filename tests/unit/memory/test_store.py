@@ -145,6 +145,15 @@ def test_door_4_what_came_to_mind_is_never_kept_as_if_it_were_lived(store: Store
     assert store.get("episode", lived.id).version == 1
 
 
+def test_bottomless_data_is_refused_in_words(store: Store) -> None:
+    bottomless: Any = "x"
+    for _ in range(100_000):
+        bottomless = [bottomless]
+    with pytest.raises(BadData, match="initiative"):
+        store.put("temperament", "default", {**mood(0.5), "initiative": bottomless}, who="dmn", why="x", at=AT)
+    assert store.all("temperament") == []
+
+
 def test_neither_a_bug_nor_a_hand_in_the_database_changes_the_past(store: Store) -> None:
     put(store, 0.5)
     for statement in ("UPDATE item_version SET who = 'me'", "DELETE FROM item_version"):
