@@ -16,12 +16,14 @@ from anima.planner.judging.question import Case, Question, cases_digest
 from anima.planner.llm.base import LlmError, Mind, Read, State, wait
 from anima.planner.llm.llama import cache_folder
 
-LAST = tuple(State(layer / 28, "last") for layer in (12, 14, 15, 16, 17, 18, 20))
-SPAN = tuple(State(layer / 28, "span") for layer in (11, 13, 15, 17, 19))
+# Deeper layers tell no more and cost more: a reading computes no layer behind the deepest one that it needs.
+LAST = tuple(State(layer / 28, "last") for layer in (12, 14, 15, 16))
+SPAN = tuple(State(layer / 28, "span") for layer in (11, 13, 15))
 CANDIDATES: tuple[tuple[State, ...], ...] = (
-    *((last, span) for last in LAST[1:] for span in SPAN if span.depth <= last.depth),
-    (LAST[1], LAST[3], LAST[6]),
-    (LAST[3], LAST[6], SPAN[1], SPAN[3]),
+    *((last, span) for last in LAST for span in SPAN if span.depth <= last.depth),
+    *((last,) for last in LAST),
+    (*LAST[::2], *SPAN[::2]),
+    (*LAST, *SPAN),
 )
 
 
@@ -39,7 +41,8 @@ class StateCache:
         if self._path.is_file():
             try:
                 with np.load(self._path, allow_pickle=False) as data:
-                    self._states = {key: data[key] for key in data.files if key != "model"}
+                    rows = len(LAST) + len(SPAN)
+                    self._states = {k: data[k] for k in data.files if k != "model" and len(data[k]) == rows}
                     self.model = str(data["model"])
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
                 self._states = {}  # computed anew
