@@ -54,34 +54,57 @@ class Proof:
 PROOFS = {
     "decoder": Proof(
         "the decoder is memory-safe for any byte in any state; only whole frames with a right CRC pass",
-        "frame.c", "decoding_is_safe", ("frame.c",)),
+        "frame.c",
+        "decoding_is_safe",
+        ("frame.c",),
+    ),
     "encoder": Proof("the encoder stays in its buffer for any payload", "frame.c", "encoding_is_safe", ("frame.c",)),
-    "refusal": Proof(
-        "a payload too long is refused", "frame.c", "a_long_payload_is_refused", ("frame.c",)),
+    "refusal": Proof("a payload too long is refused", "frame.c", "a_long_payload_is_refused", ("frame.c",)),
     "senses": Proof(
         "stop, bumper, cliff and tilt are live in the tick in which they are sensed; no reading overflows anything",
-        "sense.c", "one_tick", ("sense.c",)),
+        "sense.c",
+        "one_tick",
+        ("sense.c",),
+    ),
     "boot": Proof("the state machine starts disarmed", "reflex.c", "boots_disarmed", ("reflex.c",)),
     "reflex": Proof(
-        "faults cut in the same tick and latch; only the right challenge clears or arms, never in one act; silence ends it",
-        "reflex.c", "one_tick", ("reflex.c",)),
+        "faults cut in the same tick and latch; only the right challenge clears or arms; silence ends it",
+        "reflex.c",
+        "one_tick",
+        ("reflex.c",),
+    ),
     "damage": Proof("damaged memory cuts and latches", "reflex.c", "a_damaged_state_cuts", ("reflex.c",)),
     "base": Proof(
         "limits of speed and acceleration hold; ramping down ends at zero; full speed to zero within 300 ms of silence",
-        "motion.c", "base_keeps_its_limits", ("motion.c",)),
+        "motion.c",
+        "base_keeps_its_limits",
+        ("motion.c",),
+    ),
     "targets": Proof("what the host asks for is clamped", "motion.c", "targets_are_clamped", ("motion.c",)),
     "arm": Proof(
         "joints keep their limits of position and speed; a frozen arm forgets where it was going",
-        "motion.c", "arm_keeps_its_limits", ("motion.c",)),
+        "motion.c",
+        "arm_keeps_its_limits",
+        ("motion.c",),
+    ),
     "start": Proof(
         "the whole starts with everything off, whatever is sensed",
-        "brainstem.c", "boots_disarmed", ("brainstem.c", "reflex.c", "motion.c")),
+        "brainstem.c",
+        "boots_disarmed",
+        ("brainstem.c", "reflex.c", "motion.c"),
+    ),
     "byte": Proof(
         "no received byte moves anything; commands need the session and a newer number, requests the last challenge",
-        "brainstem.c", "one_byte", ("brainstem.c", "reflex.c", "motion.c")),
+        "brainstem.c",
+        "one_byte",
+        ("brainstem.c", "reflex.c", "motion.c"),
+    ),
     "millisecond": Proof(
         "one tick of the whole: zero in the same tick, limits, no motion after a gap, a session starts from standstill",
-        "brainstem.c", "one_millisecond", ("brainstem.c", "reflex.c", "motion.c")),
+        "brainstem.c",
+        "one_millisecond",
+        ("brainstem.c", "reflex.c", "motion.c"),
+    ),
 }
 
 
@@ -109,21 +132,23 @@ def prove(name: str, core: Path = CORE) -> Verdict:
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     successful = "VERIFICATION SUCCESSFUL" in done.stdout
     if successful == ("VERIFICATION FAILED" in done.stdout):
-        raise ProofError(f"{name}: no verdict from CBMC (exit status {done.returncode}):\n{done.stdout[-1500:]}{done.stderr}")
+        said = done.stdout[-1500:] + done.stderr
+        raise ProofError(f"{name}: no verdict from CBMC (exit status {done.returncode}):\n{said}")
     failed = re.findall(r"^\[.*?\] (.*): FAILURE$", done.stdout, re.MULTILINE)
     total = re.search(r"\*\* \d+ of (\d+) failed", done.stdout)
     return Verdict(name, successful, int(total[1]) if total else 0, failed, time.monotonic() - started)
 
 
 def prove_mutant(mutant: dict[str, str]) -> Verdict:
-    """The proof that must catch `mutant`, on a copy of the core with it. Raises `ProofError` when it can't be seeded."""
+    """The proof that must catch `mutant`, on a copy of the core. Raises `ProofError` when it can't be seeded."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         core = Path(folder) / "core"
         shutil.copytree(CORE, core)
         file = core / mutant["file"]
         text = file.read_text(encoding="utf-8")
-        if text.count(mutant["old"]) != 1:
-            raise ProofError(f"mutants.yaml: {mutant['says']}: {text.count(mutant['old'])} places in {mutant['file']}, want 1")
+        places = text.count(mutant["old"])
+        if places != 1:
+            raise ProofError(f"mutants.yaml: {mutant['says']}: {places} places in {mutant['file']}, want 1")
         file.write_text(text.replace(mutant["old"], mutant["new"]), encoding="utf-8")
         return prove(mutant["proof"], core)
 
@@ -153,16 +178,22 @@ def main() -> int:
         proofs, caught = pool.map(prove, names), pool.map(prove_mutant, mutants)
         for verdict in proofs:
             word = "SUCCESSFUL" if verdict.holds else "FAILED"
-            print(f"{word:10} {verdict.proof:12} {verdict.checks:4} checks {verdict.seconds:6.1f} s  "
-                  f"{PROOFS[verdict.proof].says}", flush=True)
+            print(
+                f"{word:10} {verdict.proof:12} {verdict.checks:4} checks {verdict.seconds:6.1f} s  "
+                f"{PROOFS[verdict.proof].says}",
+                flush=True,
+            )
             for line in verdict.failed:
                 print(f"           {line}")
             bad += not verdict.holds
             record["proofs"].append(asdict(verdict))
         for mutant, verdict in zip(mutants, caught, strict=True):
             word = "MISSED" if verdict.holds else "caught"
-            print(f"{word:10} {verdict.proof:12} {len(verdict.failed):4} failed {verdict.seconds:6.1f} s  "
-                  f"{mutant['says']}", flush=True)
+            print(
+                f"{word:10} {verdict.proof:12} {len(verdict.failed):4} failed {verdict.seconds:6.1f} s  "
+                f"{mutant['says']}",
+                flush=True,
+            )
             bad += verdict.holds
             record["mutants"].append({"says": mutant["says"], **asdict(verdict)})
     held = sum(1 for row in record["proofs"] if row["holds"])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what firmware and host must agree on: the link's C header and Python messages, and the C limits.
 
-    generate.py            write the three files
-    generate.py --check    write nothing; exit 1 and name the files that aren't what their sources say
+generate.py            write the three files
+generate.py --check    write nothing; exit 1 and name the files that aren't what their sources say
 """
 
 from __future__ import annotations

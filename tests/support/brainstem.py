@@ -7,11 +7,11 @@ import functools
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from anima.body.link.codec import Decoder, Frame, encode
-from anima.body.link.messages import Arm, ArmFlag, Clear, Drive, Hello, HelloAck, Message, Result, State
+from anima.body.link.messages import Arm, Clear, Drive, Hello, HelloAck, Message, Result, State
 from anima.config import ROOT
 
 FIRMWARE = ROOT / "firmware"
@@ -37,7 +37,7 @@ class Inputs:
     def flat(self) -> list[int]:
         """All numbers in the order of port_input_t."""
         out: list[int] = []
-        for value in astuple(self):
+        for value in vars(self).values():
             out.extend(value if isinstance(value, tuple) else (int(value),))
         return out
 
@@ -191,7 +191,7 @@ class Brainstem:
         assert ack.nonce == 0xC0FFEE
         return ack.challenge
 
-    def request(self, kind: type[Arm] | type[Clear], flags: ArmFlag = ArmFlag(0)) -> Result:
+    def request(self, kind: type[Arm] | type[Clear], flags: int = 0) -> Result:
         """Asks to arm or to clear, with a fresh challenge, and ticks once."""
         challenge = self.challenge()
         self.say(kind(challenge=challenge, flags=flags))
