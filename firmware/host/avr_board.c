@@ -5,7 +5,7 @@
  * Nothing in here knows the firmware; the image is the one that is flashed. All integers are little-endian.
  *
  * request:  u32 cycles, u16 n_events, u16 n_rx, n_events times {u32 at, u8 kind, u8 index, u16 value}, n_rx bytes
- * answer:   u64 cycle, u32 resets, u16 n_edges, u16 n_tx, u16 unused_ram, u8 powered, u8 io[280],
+ * answer:   u64 cycle, u32 asleep, u32 resets, u16 n_edges, u16 n_tx, u16 unused_ram, u8 powered, u8 io[280],
  *           n_edges times {u32 at, u8 pin, u8 level, u16 0}, n_tx bytes
  *
  * Cycles of events and edges count from the start of the request. A pin is 8 * (port - 'A') + bit.
@@ -56,6 +56,7 @@ struct event {
 
 struct __attribute__((packed)) answer {
     uint64_t cycle;
+    uint32_t asleep; /* cycles of this request in which the processor slept */
     uint32_t resets;
     uint16_t n_edges;
     uint16_t n_tx;
@@ -74,7 +75,7 @@ struct edge {
 static avr_t *avr;
 static elf_firmware_t image;
 static avr_cycle_count_t began;
-static uint32_t resets;
+static uint32_t resets, asleep;
 static bool powered = true;
 static void (*core_reset)(struct avr_t *);
 
@@ -264,9 +265,15 @@ static avr_cycle_count_t on_event(avr_t *mcu, avr_cycle_count_t when, void *para
     return next_event < n_events ? began + events[next_event].at : 0;
 }
 
+static avr_uart_t *uart;
+
 static avr_cycle_count_t on_byte(avr_t *mcu, avr_cycle_count_t when, void *param) {
     (void)param;
+    /* The byte is complete now: simavr would let it arrive only after another byte's time. */
+    avr_cycle_count_t pace = uart->cycles_per_byte;
+    uart->cycles_per_byte = 1;
     avr_raise_irq(avr_io_getirq(mcu, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_INPUT), rx[next_rx++]);
+    uart->cycles_per_byte = pace;
     return next_rx < n_rx ? when + byte_cycles : 0;
 }
 
@@ -310,7 +317,7 @@ static void prepare(avr_cycle_count_t end) {
 static void run(uint32_t cycles) {
     began = avr->cycle;
     avr_cycle_count_t end = began + cycles;
-    next_event = next_rx = n_edges = n_tx = 0;
+    next_event = n_edges = n_tx = asleep = 0;
     while (next_event < n_events && events[next_event].at == 0u) {
         apply(&events[next_event++]);
     }
@@ -334,7 +341,10 @@ static void run(uint32_t cycles) {
             resets_seen = resets;
             prepare(end);
         }
+        avr_cycle_count_t before = avr->cycle;
+        bool sleeping = avr->state == cpu_Sleeping;
         int state = avr_run(avr);
+        asleep += sleeping ? (uint32_t)(avr->cycle - before) : 0u;
         if (state == cpu_Done || state == cpu_Crashed) {
             fail("the processor stopped: the image is broken");
         }
@@ -361,8 +371,11 @@ static void on_conversion(struct avr_irq_t *irq, uint32_t value, void *param) {
     avr_raise_irq(adc + ADC_IRQ_ADC0 + (channel & 7u), (millivolts[channel] * 1024u + 511u) / 1023u);
 }
 
-static void connect_adc(void) {
+static void connect_models(void) {
     for (avr_io_t *io = avr->io_port; io != NULL; io = io->next) {
+        if (strcmp(io->kind, "uart") == 0 && ((avr_uart_t *)io)->name == '0') {
+            uart = (avr_uart_t *)io;
+        }
         if (strcmp(io->kind, "adc") == 0) {
             avr_adc_t *model = (avr_adc_t *)io;
             for (unsigned k = 0; k < 8u; k++) {
@@ -409,7 +422,7 @@ static void connect_board(void) {
     }
     twi = avr_io_getirq(avr, AVR_IOCTL_TWI_GETIRQ(0), 0);
     avr_irq_register_notify(twi + TWI_IRQ_OUTPUT, on_twi, NULL);
-    connect_adc();
+    connect_models();
     imu[0x75] = IMU_ADDRESS; /* WHO_AM_I */
 }
 
@@ -432,7 +445,7 @@ int main(int count, char **words) {
     image.frequency = HERTZ;
     avr_load_firmware(avr, &image);
     avr->frequency = HERTZ;
-    avr->log = LOG_ERROR;
+    avr->log = LOG_NONE;
     avr->sleep = no_sleep;
     avr->vcc = avr->avcc = avr->aref = 5000;
     core_reset = avr->reset;
@@ -444,16 +457,21 @@ int main(int count, char **words) {
     struct request request;
     while (read_all(&request, sizeof request)) {
         n_events = request.n_events;
-        n_rx = request.n_rx;
-        if (n_events > MAX_EVENTS || n_rx > MAX_BYTES) {
+        /* What the line hadn't carried when the last request was over comes first. */
+        n_rx -= next_rx;
+        memmove(rx, rx + next_rx, n_rx);
+        next_rx = 0;
+        if (n_events > MAX_EVENTS || n_rx + request.n_rx > MAX_BYTES) {
             fail("a request with too many events or bytes");
         }
-        if (!read_all(events, n_events * sizeof events[0]) || !read_all(rx, n_rx)) {
+        if (!read_all(events, n_events * sizeof events[0]) || !read_all(rx + n_rx, request.n_rx)) {
             break;
         }
+        n_rx += request.n_rx;
         run(request.cycles);
         struct answer answer = {
             .cycle = avr->cycle,
+            .asleep = asleep,
             .resets = resets,
             .n_edges = (uint16_t)n_edges,
             .n_tx = (uint16_t)n_tx,

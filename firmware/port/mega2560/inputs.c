@@ -11,8 +11,7 @@ static const int16_t centre_mrad[JOINT_COUNT] = JOINT_CENTRE_MRAD;
 #define SCALE_Q10(swing) ((int16_t)(((swing) * 1024L) / FEEDBACK_HALF_MV))
 static const int16_t scale_q10[JOINT_COUNT] = JOINT_SCALES(SCALE_Q10);
 
-static volatile uint16_t sample[CHANNEL_COUNT];
-static volatile uint8_t channel;
+static uint8_t channel;
 static volatile int32_t count_left, count_right;
 static uint8_t encoders_were;
 
@@ -31,16 +30,9 @@ void inputs_init(void) {
     encoders_were = ENCODER_PIN & (uint8_t)ENCODER_MASK;
     PCMSK0 = (uint8_t)ENCODER_MASK;
     PCICR = (uint8_t)_BV(PCIE0);
-    ADCSRA = (uint8_t)(_BV(ADEN) | _BV(ADIE) | _BV(ADPS2) | _BV(ADPS1) | _BV(ADPS0)); /* 125 kHz */
+    ADCSRA = (uint8_t)(_BV(ADEN) | _BV(ADPS2) | _BV(ADPS1) | _BV(ADPS0)); /* 125 kHz: 0.1 ms for a conversion */
     start_conversion(0);
     imu_init();
-}
-
-ISR(ADC_vect) {
-    uint8_t next = (uint8_t)(channel + 1U);
-    sample[channel] = ADC;
-    channel = (next < (uint8_t)CHANNEL_COUNT) ? next : 0U;
-    start_conversion(channel);
 }
 
 ISR(PCINT0_vect) {
@@ -50,9 +42,7 @@ ISR(PCINT0_vect) {
     encoders_were = now;
 }
 
-static uint16_t millivolts(uint8_t which) {
-    uint16_t raw;
-    ATOMIC_BLOCK(ATOMIC_RESTORESTATE) { raw = sample[which]; }
+static uint16_t millivolts(uint16_t raw) {
     return (uint16_t)((((uint32_t)raw * (uint32_t)FULL_SCALE_MV) + (uint32_t)(FULL_SCALE_MV / 2)) >> 10);
 }
 
@@ -61,8 +51,8 @@ static int16_t hall_ma(uint16_t mv) {
 }
 
 /* A voltage means something else on each channel. */
-static void convert(uint8_t which, port_input_t *in) {
-    uint16_t mv = millivolts(which);
+static void convert(uint8_t which, uint16_t raw, port_input_t *in) {
+    uint16_t mv = millivolts(raw);
     if (which < (uint8_t)CHANNEL_BATTERY_V) {
         int32_t off = (int32_t)mv - ((FEEDBACK_HIGH_MV + FEEDBACK_LOW_MV) / 2L);
         in->joint_mrad[which] = (int16_t)(centre_mrad[which] + ((off * scale_q10[which]) >> 10));
@@ -80,16 +70,20 @@ static void convert(uint8_t which, port_input_t *in) {
     }
 }
 
-/* Two channels in each millisecond; at the start all of them, so that nothing is judged by zeros. */
-static void convert_some(port_input_t *in) {
-    static uint8_t next;
+/* One channel in each millisecond; at the start all of them, so that nothing is judged by zeros. */
+static void convert_next(port_input_t *in) {
     static bool started;
-    uint8_t count = started ? 2U : (uint8_t)CHANNEL_COUNT;
-    started = true;
-    for (uint8_t i = 0; i < count; i++) {
-        convert(next, in);
-        next = (next < (uint8_t)(CHANNEL_COUNT - 1)) ? (uint8_t)(next + 1U) : 0U;
+    for (uint8_t count = started ? 1U : (uint8_t)CHANNEL_COUNT; count > 0U; count--) {
+        uint8_t done = channel;
+        while ((ADCSRA & _BV(ADSC)) != 0U) {
+            /* only at the start: after a millisecond a conversion is long over */
+        }
+        uint16_t raw = ADC;
+        channel = (channel < (uint8_t)(CHANNEL_COUNT - 1)) ? (uint8_t)(channel + 1U) : 0U;
+        start_conversion(channel);
+        convert(done, raw, in);
     }
+    started = true;
 }
 
 void port_sense(port_input_t *in) {
@@ -108,6 +102,6 @@ void port_sense(port_input_t *in) {
         sensed.wheel_count[SIDE_LEFT] = count_left;
         sensed.wheel_count[SIDE_RIGHT] = count_right;
     }
-    convert_some(&sensed);
+    convert_next(&sensed);
     *in = sensed; /* joint_load_mnm stays 0: hobby servos don't tell */
 }

@@ -23,7 +23,7 @@ _IO_BYTES = 280
 _MOST_EVENTS, _MOST_BYTES = 4096, 16384
 _REQUEST = struct.Struct("<IHH")
 _EVENT = struct.Struct("<IBBH")
-_ANSWER = struct.Struct(f"<QIHHHB{_IO_BYTES}s")
+_ANSWER = struct.Struct(f"<QIIHHHB{_IO_BYTES}s")
 _EDGE = struct.Struct("<IBBH")
 _PR_SET_PDEATHSIG = 1
 
@@ -73,9 +73,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class Step:
-    """What the board did in a step: cycles since its start, its registers, what it sent, its pins' edges."""
+    """What the board did in a step: cycles since its start, idle ones in the step, registers, bytes, pins' edges."""
 
     cycle: int = 0
+    asleep_cycles: int = 0
     resets: int = 0
     unused_ram_bytes: int = 0
     """RAM that was never written since power came on"""
@@ -141,14 +142,14 @@ class AvrBoard:
         request = [_REQUEST.pack(max(cycles, 0), len(events), len(received))]
         request += [_EVENT.pack(e.at, e.kind, e.index, e.value & 0xFFFF) for e in events]
         self._write(b"".join([*request, received]))
-        cycle, resets, n_edges, n_sent, unused, powered, io = _ANSWER.unpack(self._read(_ANSWER.size))
+        cycle, asleep, resets, n_edges, n_sent, unused, powered, io = _ANSWER.unpack(self._read(_ANSWER.size))
         began = self.last.cycle
         edges = [
             Edge(began + at, number, bool(level)) for at, number, level, _ in _EDGE.iter_unpack(
                 self._read(n_edges * _EDGE.size)
             )
         ]  # fmt: skip
-        self.last = Step(cycle, resets, unused, bool(powered), io, edges, self._read(n_sent))
+        self.last = Step(cycle, asleep, resets, unused, bool(powered), io, edges, self._read(n_sent))
         return self.last
 
     def _write(self, data: bytes) -> None:

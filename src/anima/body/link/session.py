@@ -159,7 +159,9 @@ class Session:
         self.quality.bad = self._decoder.counts.bad_crc + self._decoder.counts.bad_frame
         if self.linked and now - self._heard_at > self._tuning.silent_s:
             self._lose(f"nothing from the brainstem for {self._tuning.silent_s:g} s")
-        return b"".join(self._speak(now, wish))
+        frames = self._speak(now, wish)
+        # A zero byte first: whatever half frame is under way ends there.
+        return b"\0" + b"".join(frames) if frames else b""
 
     # --- hearing ---------------------------------------------------------------------------------
 
@@ -262,8 +264,7 @@ class Session:
             return []
         self._next_try = now + self._tuning.request_timeout_s
         self._nonce = (self._nonce + 1) & 0xFFFFFFFF
-        # A zero byte first: whatever half frame is under way ends there.
-        return [b"\0" + self._frame(Hello(nonce=self._nonce, schema=SCHEMA))]
+        return [self._frame(Hello(nonce=self._nonce, schema=SCHEMA))]
 
     def _arm(self, now: float, wish: Wish) -> list[bytes]:
         if now - self._arming_since > self._tuning.arming_limit_s:
