@@ -16,6 +16,7 @@ from anima_sim import messages
 from anima_sim.config import RobotConfig, load_robot
 from anima_sim.errors import CommandError, SensorLost
 from anima_sim.faults import Fault
+from anima_sim.robot_world import RobotWorld
 from anima_sim.scene import Scene, load_scene
 from anima_sim.world import World
 
@@ -26,14 +27,15 @@ _LONGEST_STEP_S = 2.0
 
 
 class SimulatedBody:
-    """A `World` behind the topics of a robot: nothing above can tell it from a real one.
+    """A `RobotWorld` behind the topics of a robot: nothing above can tell it from a real one.
 
     Each step brings the world up to `now` and sends what its sensors say; a lost sensor sends nothing.
     The clock comes last, so that whoever it wakes has the readings of that moment.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Raises `SceneError` or `RobotError` when the configured scene or robot can't be used."""
+        """Raises `SceneError` or `RobotError` when the configured scene or robot can't be used, `GazeboMissing` when
+        Gazebo is wanted and not installed."""
         scene, config = load_scene(settings.scene), load_robot(settings.robot_file)
         self._world = self._build_world(scene, config, settings)
         self._sensors = config.sensors
@@ -43,14 +45,18 @@ class SimulatedBody:
         self.watched: frozenset[str] = frozenset()
         """Names of the topics that somebody listens to: pictures for people are drawn only then."""
 
-    def _build_world(self, scene: Scene, config: RobotConfig, settings: Settings) -> World:
+    def _build_world(self, scene: Scene, config: RobotConfig, settings: Settings) -> RobotWorld:
+        if settings.sim == "gazebo":
+            from anima_sim.gazebo.world import GazeboWorld
+
+            return GazeboWorld(scene, settings.seed, settings.cameras, config, gui=settings.gui)
         return World(scene, seed=settings.seed, cameras=settings.cameras, config=config)
 
     def _advance(self, duration_s: float) -> None:
         self._world.step(duration_s)
 
     @property
-    def world(self) -> World:
+    def world(self) -> RobotWorld:
         """The world behind the topics, for tests and films."""
         return self._world
 

@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from anima_sim.errors import RobotError
+from anima_sim.gazebo.tuning import GazeboTuning
 from anima_sim.paths import robot_config_file
 
 Positive = Annotated[float, Field(gt=0.0)]
@@ -160,6 +161,7 @@ class Simulation(_Section):
     gripper: GripperTuning
     wheel: WheelTuning
     pads: PadContact
+    gazebo: GazeboTuning = GazeboTuning()
     ignore_contact: list[tuple[str, str]]
 
 

@@ -61,6 +61,10 @@ class Judge(Protocol):
         """Position (3,) and orientation quaternion (4,) w x y z of an object's centre."""
         ...
 
+    def object_poses(self) -> dict[str, tuple[float, float, float]]:
+        """Position of every object."""
+        ...
+
     def on_surface(self, name: str) -> str | None:
         """What carries the object: a surface's name, "gripper", "floor", or None."""
         ...

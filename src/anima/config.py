@@ -91,7 +91,8 @@ class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
     `speed` is how much faster than the wall clock simulated time may run while a skill moves the body; it never
-    outruns its slowest node, and is 1 while nobody holds the base.
+    outruns its slowest node, and is 1 while nobody holds the base. `gui` opens Gazebo's own window, where there is a
+    display.
 
     `memory_url` is where what must survive a restart is kept: ``none`` keeps nothing, empty is the default file
     (`memory.opening.default_file`), anything else a database as SQLAlchemy writes it, e.g.
@@ -103,7 +104,8 @@ class Settings(Tuning):
     robot: str = "anima"
     map: str = "flat"
     scene: str = "flat"
-    sim: Literal["mujoco", "firmware", "none"] = "mujoco"
+    sim: Literal["mujoco", "gazebo", "firmware", "none"] = "mujoco"
+    gui: bool = False
     seed: int = Field(default=0, ge=0)
     speed: float = Field(default=1.0, gt=0, le=100)
     cameras: bool = True
