@@ -103,9 +103,8 @@ class SymbolicFlat:
         self.seen: dict[str, str] = {}
         self.place, self.near, self.holding = "", "", ""
         dock = self._places.dock
-        self.docked = True
+        self.docked, self.battery = True, 0.9
         self.xy = (dock.docked[0], dock.docked[1])
-        self.battery = 0.9
         self.latched, self.latched_by = False, ""
         self.runs: dict[str, _Run] = {}
         self.granted: list[Lease] = []
@@ -245,7 +244,7 @@ class SymbolicFlat:
             return [self._over(now, run, Failure.TOOL_MISMATCH, str(error))]
         except InvalidArguments as error:
             return [self._over(now, run, Failure.PARSE_ERROR, str(error))]
-        if unmet:
+        if unmet and call.skill != "relocalize":  # it may have been found meanwhile
             return [self._over(now, run, Failure.PRECONDITION_UNMET, unmet[0].reason)]
         failure, detail = self._do(now, call.skill, json.loads(call.arguments or "{}"))
         said = []
@@ -265,6 +264,8 @@ class SymbolicFlat:
                     self.seen.pop(thing, None)
                     return Failure.PERCEPTION_MISS, f"{thing} is no longer there"
                 self.near = thing
+        elif name == "relocalize":
+            trouble.lost_until = now
         elif name == "undock":
             self._arrive("corridor", docked=False)
         elif name == "look_for":

@@ -60,10 +60,17 @@ TABLE: tuple[Row, ...] = (
         doc="the robot model and the transforms of its links and odometry",
     ),
     Row(
+        "teleop", "", Process.BODY, 20, "anima.body.teleop.node:Teleop",
+        takes=(t.JOY, t.JOINT_STATES),
+        gives=(t.CMD_VEL_TELEOP, t.ARM_COMMAND_TELEOP),
+        doc="a person's hands: gamepad or keyboard, while a dead-man button is held",
+        wakes=(t.JOY,),
+    ),
+    Row(
         "reflex_kernel", "brainstem", Process.REFLEX, 50, "anima.regions.brainstem:ReflexKernel",
         takes=(
             t.SCAN, t.BUMPERS, t.CLIFFS, t.IMU, t.ODOM, t.JOINT_STATES, t.CMD_VEL_SKILL, t.CMD_VEL_TELEOP,
-            t.ARM_COMMAND_SKILL, t.STOP_REQUEST, *t.HEARTBEATS.values(),
+            t.ARM_COMMAND_SKILL, t.ARM_COMMAND_TELEOP, t.STOP_REQUEST, *t.HEARTBEATS.values(),
         ),
         gives=(t.CMD_VEL, t.ARM_COMMAND, t.STOP_STATE, t.REFLEX_EVENT),
         doc="the only way to the motors: mux, limits, reflexes, software stop",

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import audit, costs, glue, learning, link, mind, parts, std
+from anima.types import audit, costs, glue, learning, link, mind, operator, parts, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -68,6 +68,8 @@ CMD_VEL = Topic("cmd_vel", std.TwistStamped, Qos.COMMAND)
 CMD_VEL_SKILL = Topic("cmd_vel_skill", std.TwistStamped, Qos.COMMAND)
 CMD_VEL_TELEOP = Topic("cmd_vel_teleop", std.TwistStamped, Qos.COMMAND)
 ARM_COMMAND = Topic("arm_controller/joint_trajectory", std.JointTrajectory, Qos.COMMAND)
+ARM_COMMAND_TELEOP = Topic("arm_command_teleop", std.JointTrajectory, Qos.COMMAND)
+JOY = Topic("joy", operator.Joy, Qos.SENSOR)
 ARM_COMMAND_SKILL = Topic("arm_command_skill", std.JointTrajectory, Qos.COMMAND)
 STOP_REQUEST = Topic("software_stop/request", mind.StopRequest, Qos.EVENT)
 STOP_STATE = Topic("software_stop/state", mind.StopState, Qos.STATE)

@@ -88,6 +88,8 @@ def valid(luck: random.Random) -> tuple[SkillCall, WorldState, KnownNames]:
         state = world(thing(obj, "confirmed", "gripper", *reach), place="person", holding=obj, **here)
     elif skill == "undock":
         state = world(docked=True, **here)
+    elif skill == "relocalize":
+        state = state.model_copy(update={"localized": False})
     elif skill == "wait":
         arguments = {"seconds": luck.choice([luck.uniform(1e-6, 60), luck.randint(1, 60), 60, 60.0])}
     elif skill == "say":

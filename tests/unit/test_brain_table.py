@@ -15,7 +15,7 @@ from anima.runtime.processes import Process
 OPERATOR_INPUTS = {
     "operator_call": "people drive a skill by hand (the action execute_skill)",
     "software_stop/request": "people stop the robot from any tool",
-    "cmd_vel_teleop": "people drive the base by hand",
+    "joy": "people drive base and arm by hand, with a gamepad or a keyboard (anima teleop)",
     "initialpose": "people say where the robot is (rviz: 2D Pose Estimate)",
     "encounter_end": "people say that an encounter is over (anima end)",
     "sim/fault": "people break something in the simulated body",

@@ -244,6 +244,6 @@ def _relevant(
         calls.append(f"place({state.holding}, {_put_down(state, names)})")
     last = history[-1].failure if history else Failure.NONE
     waiting_helps = (Failure.PATH_BLOCKED, Failure.INTERRUPTED, Failure.STALLED, Failure.RESOURCE_DENIED)
-    if last in waiting_helps or state.stopped or not state.localized:
+    if last in waiting_helps or state.stopped:
         calls.append(WAIT_CALL)
     return calls

@@ -12,7 +12,8 @@ What stops it, and what lets it go on:
 - The latched software stop takes motion leases back and parks every open objective, those that come while it is
   latched included. After its reset they stay parked until a person says "go on" (`world.stop_words`); a new order
   does not wake them, it is served itself.
-- A silent process, and a person who drives by hand, park what is open too, but only for as long as they last.
+- A silent process, and a person who drives by hand (teleop, or a skill), park what is open too, but only for as long
+  as they last. Teleop takes every lease on what moves; nothing gets one before the hands are off.
 - Frustration, conflicts and questions park one objective, and the next has its turn (`gate.recovery`, `gate.tactics`).
 - The battery postpones all but the way to the dock (`gate.survival`).
 """
@@ -27,7 +28,7 @@ from anima.failure import Failure
 from anima.memory.opening import restored_objectives
 from anima.regions.gate.attention import Attention
 from anima.regions.gate.by_hand import ByHand
-from anima.regions.gate.floor import OPERATOR, PLANNER, Floor
+from anima.regions.gate.floor import BY_HAND, OPERATOR, PLANNER, Floor
 from anima.regions.gate.hearing import Hearing
 from anima.regions.gate.initiative import Initiative
 from anima.regions.gate.inner import InnerVoices
@@ -192,10 +193,10 @@ class BasalGanglia:
     def _halt(self, now: float) -> list[Sent]:
         """While the body is held still, no lease on a part that moves is kept, and no such call waits."""
         floor = self._floor
-        if not floor.latched and not floor.process_silent:
+        reason = floor.latch_reason if floor.latched else floor.out_of_hand
+        if not reason:
             return []
         floor.state.hushed = floor.state.hushed or floor.latched
-        reason = floor.latch_reason if floor.latched else "a process of the robot gives no sign of life"
         refused = self._hand.refuse_waiting(now, reason, moving_only=True)
         moving = [held for held in floor.state.leases.held.values() if held.moves]
         return [*floor.revoke(now, moving, reason), *refused]
@@ -207,9 +208,7 @@ class BasalGanglia:
             self._initiative.watch()
             state.backlog.park("stop", now, floor.latch_reason)
             return
-        reason = "a process of the robot gives no sign of life" if floor.process_silent else ""
-        if not reason and self._hand.moves:
-            reason = "a person drives by hand"
+        reason = floor.out_of_hand or (BY_HAND if self._hand.moves else "")
         if reason:
             state.transient_at = now
             state.backlog.park("moment", now, reason)

@@ -31,6 +31,7 @@ from anima.topics import Sent
 from anima.types.mind import StopRequest
 from anima.types.std import JointState, TwistStamped
 
+TELEOP = "teleop"  # no reflex of the body's own: a person has it, and everybody is told
 SENSORS = ("scan", "bumpers", "cliffs", "imu", "odom", "joint_states")
 # A reset asked for longer ago than this belongs to another moment.
 _RESET_COUNTS_FOR_S = 1.0
@@ -172,8 +173,9 @@ class ReflexKernel:
         if self._latch_source is not None:
             return  # the arm is frozen, and what is asked of it now is not for later
         known = {} if self._silence.is_silent(now, "joint_states") else self._positions
-        for targets in inbox.new(t.ARM_COMMAND_SKILL):
-            self._note_refusal(now, t.ARM_COMMAND_SKILL.name, self._arm.offer(now, targets, known))
+        for source, by_hand in ((t.ARM_COMMAND_TELEOP, True), (t.ARM_COMMAND_SKILL, False)):
+            for targets in inbox.new(source):
+                self._note_refusal(now, source.name, self._arm.offer(now, targets, known, by_hand))
 
     def _note_refusal(self, now: float, topic: str, refusal: Refusal | None) -> None:
         if refusal is not None and self._latch_source is None:
@@ -207,6 +209,9 @@ class ReflexKernel:
             skill = None
         was = self._driver
         self._driver = "teleop" if teleop is not None else "skill" if skill is not None else ""
+        if teleop is not None or self._arm.in_hand(now):
+            part = "base" if teleop is not None else "arm"
+            self._reports.note(now, TELEOP, f"a person drives the {part} by hand")
         wish = teleop if teleop is not None else skill
         if self._latch_source is not None:
             return ZERO
@@ -247,7 +252,8 @@ class ReflexKernel:
         """One sentence: who moves the body, or what holds it still."""
         if self._latch_source is not None:
             return f"the body is held still: the software stop was latched by {self._latch_source}"
-        held = "; ".join(f"{kind}: {self._reports.detail(kind)}" for kind in self._reports.holding)
+        holding = [kind for kind in self._reports.holding if kind != TELEOP]
+        held = "; ".join(f"{kind}: {self._reports.detail(kind)}" for kind in holding)
         if self._sent.is_zero:
             idle = f"{self._driver} asks for zero" if self._driver else "nobody commands it"
             return f"the base stands still ({held or idle})"

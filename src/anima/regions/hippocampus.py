@@ -32,7 +32,7 @@ DETAIL_LENGTH = 120
 _ERRANDS_KEPT, _SINCE_KEPT = 30, 20
 # Speaking and stopping work everywhere; that waiting worked says nothing, but it may mend.
 _UNREMARKABLE = frozenset({"say", "stop"})
-_ONLY_MENDS = frozenset({"wait"})
+_ONLY_MENDS = frozenset({"wait", "relocalize"})
 # Somebody else's doing, which says nothing of the call.
 _NOT_ITS_FAULT = frozenset({Failure.INTERRUPTED, Failure.RESOURCE_DENIED})
 _OVERSTAYED = "timeout"  # the reason of a lease that was taken back at its deadline

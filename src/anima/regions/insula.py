@@ -19,7 +19,7 @@ from anima.types.mind import Outcome
 
 _EASY = frozenset({"say", "wait", "stop"})  # their success is no relief
 _SLIPS = frozenset({Failure.SLIP, Failure.GRASP_FAILED})
-_HARMLESS = frozenset({"stale_command", "invalid_command", "software_stop"})  # no reflex of the body
+_HARMLESS = frozenset({"stale_command", "invalid_command", "software_stop", "teleop"})  # no reflex of the body
 _LONG_AGO = float("-inf")
 
 

@@ -81,6 +81,7 @@ SKILLS: dict[str, Skill] = {
         _skill("hand_over", OfObject, _GIVE, 90, affordances.hand_over, "give the held object to the person"),
         _skill("dock", NoArguments, _MOVE, 120, affordances.dock, "drive to the dock and charge"),
         _skill("undock", NoArguments, _MOVE, 30, affordances.undock, "leave the dock"),
+        _skill("relocalize", NoArguments, _MANIPULATE, 180, affordances.relocalize, "find out where the robot is"),
         _skill("say", Say, frozenset({Resource.VOICE}), 20, affordances.say, "speak to the person"),
         _skill("wait", Wait, _MOVE, 70, affordances.wait, "stand still for a while"),
         _skill("stop", NoArguments, _MANIPULATE, 10, affordances.stop, "stop every motion"),

@@ -73,7 +73,7 @@ class StopRequest(Msg):
 
 
 class StopState(Msg):
-    """What holds the body still: `latched` by the software stop, or `active` reflexes (names, may be empty)."""
+    """What keeps the body from the mind: `latched` by the software stop, or `active` (names of reflexes, `teleop`)."""
 
     ros: ClassVar[str] = "anima_msgs/msg/StopState"
     header: Header
@@ -84,7 +84,7 @@ class StopState(Msg):
 
 class ReflexEvent(Msg):
     """A reflex began (`active`) or ended. `kind`: obstacle, bumper, cliff, tilt, stall, stale_command,
-    invalid_command, software_stop, process_silent, sensor_silent."""
+    invalid_command, software_stop, process_silent, sensor_silent; teleop: a person drives base or arm by hand."""
 
     ros: ClassVar[str] = "anima_msgs/msg/ReflexEvent"
     header: Header

@@ -43,7 +43,7 @@ def _free_to_drive(state: WorldState) -> list[Unmet]:
     if state.stopped:
         unmet.append(Unmet("the software stop is latched", "a person must reset the stop"))
     if not state.localized:
-        unmet.append(Unmet("the robot does not know where it is"))
+        unmet.append(Unmet("the robot does not know where it is", "relocalize()"))
     return unmet
 
 
@@ -129,6 +129,12 @@ def dock(arguments: NoArguments, state: WorldState) -> Sequence[Unmet]:
 def undock(arguments: NoArguments, state: WorldState) -> Sequence[Unmet]:
     """Undocking is for a docked robot."""
     return [*_free_to_drive(state), *([] if state.docked else [Unmet("the robot is not docked")])]
+
+
+def relocalize(arguments: NoArguments, state: WorldState) -> Sequence[Unmet]:
+    """Looking where it is makes sense only for a robot that doesn't know, and takes moving about."""
+    unmet = [Unmet("the software stop is latched", "a person must reset the stop")] if state.stopped else []
+    return [*unmet, Unmet("the robot knows where it is")] if state.localized else unmet
 
 
 def say(arguments: Say, state: WorldState) -> Sequence[Unmet]:

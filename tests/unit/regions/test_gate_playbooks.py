@@ -155,7 +155,12 @@ class TestOtherSteps:
         bench.end(bench.begin(call("c5", "approach", object="red_cube")))
         assert bench.begin(call("c6", "pick", object="red_cube")).granted
 
-    def test_a_robot_that_is_lost_stands_still_and_one_that_is_not_skips_that(self) -> None:
+    def test_a_robot_that_is_lost_has_to_find_itself_first(self) -> None:
+        bench = going()
+        bench.world_update = {"localized": False}
+        assert text(after(bench, bench.begin(GO), Failure.PRECONDITION_UNMET)) == "playbook: relocalize {}"
+
+    def test_a_robot_that_knows_where_it_is_skips_finding_itself(self) -> None:
         for localized, wanted in ((False, "relocalize"), (True, "change_method")):
             bench = going()
             bench.end(bench.begin(GO), Failure.TIMEOUT)

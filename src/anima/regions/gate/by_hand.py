@@ -5,7 +5,7 @@ from __future__ import annotations
 from anima import topics as t
 from anima.failure import Failure
 from anima.planner.validate import validate
-from anima.regions.gate.floor import OPERATOR, Floor
+from anima.regions.gate.floor import BY_HAND, OPERATOR, Floor
 from anima.regions.gate.leases import MOTION, resources_of
 from anima.skills.registry import render
 from anima.topics import Sent
@@ -36,6 +36,8 @@ class ByHand:
         wanted = resources_of(call.skill)
         if wanted & MOTION and floor.latched:
             return [floor.refusal(now, call, Failure.PRECONDITION_UNMET, floor.latch_reason)]
+        if wanted & MOTION and floor.out_of_hand:
+            return [floor.refusal(now, call, Failure.RESOURCE_DENIED, floor.out_of_hand)]
         silenced_at = state.hearing.silenced_at
         if silenced_at is not None and call.header.stamp.seconds <= silenced_at + _STAMP_S and call.skill != "stop":
             # A stop word is heard before what else came in the same step, whichever was said first.
@@ -47,7 +49,7 @@ class ByHand:
             reason = f"{render(call.skill, call.arguments)} was asked for before it could begin"
             sent.append(floor.refusal(now, other, Failure.RESOURCE_DENIED, reason))
         state.waiting.append(call)
-        return [*sent, *floor.revoke(now, state.leases.holders(wanted), "a person drives by hand")]
+        return [*sent, *floor.revoke(now, state.leases.holders(wanted), BY_HAND)]
 
     def serve(self, now: float) -> list[Sent]:
         """Grant what waits and whose parts of the body are at rest."""

@@ -23,6 +23,7 @@ from anima.world.predicates import holds
 OPERATOR = "operator"
 PLANNER = "planner"
 PLAYBOOK = "playbook"
+BY_HAND = "a person drives by hand"
 QUESTION = "; shall I go on, or let it be? I need help"
 _IDS_KEPT = 200
 
@@ -69,9 +70,12 @@ class Floor:
         return f"the software stop was latched by {source or 'somebody'}"
 
     @property
-    def process_silent(self) -> bool:
-        """Whether a process of the robot gives no sign of life."""
-        return self.state.stop is not None and "process_silent" in self.state.stop.active
+    def out_of_hand(self) -> str:
+        """Why the mind can't have the body for now, or empty: a silent process, or a person who drives it (teleop)."""
+        active = self.state.stop.active if self.state.stop is not None else ()
+        if "process_silent" in active:
+            return "a process of the robot gives no sign of life"
+        return BY_HAND if "teleop" in active else ""
 
     # --- leases ----------------------------------------------------------------------------------
 

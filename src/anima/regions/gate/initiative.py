@@ -23,7 +23,7 @@ class Initiative:
     def take(self, now: float, tension: GoalTension) -> None:
         """Resume what it names, or begin to explore, if nothing else is to be done."""
         floor, state = self._floor, self._floor.state
-        if floor.backlog.focus is not None or state.hushed or floor.latched or floor.process_silent:
+        if floor.backlog.focus is not None or state.hushed or floor.latched or floor.out_of_hand:
             return
         if any(item.state == "pending" for item in floor.backlog.open) or floor.is_hearing:
             return

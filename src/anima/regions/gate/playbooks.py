@@ -14,11 +14,11 @@ from anima.failure import Failure
 PLAYBOOKS_FILE = CONFIG / "playbooks.yaml"
 CLASSES = tuple(failure for failure in Failure if failure is not Failure.NONE)
 LAST = frozenset({"ask", "abandon"})
-WAITS = frozenset({"back_off", "relocalize"})
+WAITS = frozenset({"back_off"})
 
 
 class Step(Tuning):
-    """One step; `wait_s` belongs to `back_off` and `relocalize`, `times` repeats it."""
+    """One step; `wait_s` belongs to `back_off`, `times` repeats it."""
 
     do: Literal["retry", "rescan", "change_method", "relocalize", "back_off", "ask", "abandon"]
     times: int = Field(default=1, ge=1, le=100)

@@ -53,7 +53,9 @@ class Recovery:
             call = f"look_for({thing})"
         elif step.do == "relocalize" and (world is None or world.localized):
             return False
-        elif step.do in ("back_off", "relocalize"):
+        elif step.do == "relocalize":
+            call = "relocalize()"
+        elif step.do == "back_off":
             call = f"wait({step.wait_s:g})"
         item.recovering, item.next_call = int(failure), call
         item.recovery = f"after {failure.word}: {step.do}"
@@ -92,7 +94,7 @@ class Recovery:
         """Lease a call of the gate's own for the objective in focus; whether it must wait for that."""
         floor, state = self._floor, self._floor.state
         skill, arguments = parse_call(text, floor.names)
-        held_still = floor.latched or floor.process_silent or floor.is_hearing
+        held_still = floor.latched or floor.out_of_hand != "" or floor.is_hearing
         if state.world is None or held_still or floor.is_undecided(now, item):
             return [], True
         if state.leases.of_objective(item.id) or state.leases.holders(resources_of(skill)):

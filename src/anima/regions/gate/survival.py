@@ -132,6 +132,7 @@ class Survival:
         if world.docked and item.predicate.name == "docked":
             return []
         text = f"wait({floor.tuning.charge_wait_s:g})" if world.docked else "dock()"
+        text = text if world.docked or world.localized else "relocalize()"
         before = item.calls
         sent, waits = self._recovery.issue(now, item, text, SURVIVAL)
         if not sent and not waits:

@@ -87,8 +87,8 @@ class Tactics:
             reason = f"there is no skill {call.skill}"
         elif item is not floor.backlog.focus:
             reason = f"its objective is {item.objective.reason or item.state}, not in focus"
-        elif (wanted := resources_of(call.skill)) & MOTION and (floor.latched or floor.process_silent):
-            reason = "the body is held still"
+        elif (wanted := resources_of(call.skill)) & MOTION and (floor.latched or floor.out_of_hand):
+            reason = floor.out_of_hand or "the body is held still"
         elif holders := state.leases.holders(wanted):
             reason = f"{', '.join(sorted(holders[0].resources & wanted))} is held by {holders[0].text}"
         elif own := [h for h in state.leases.of_objective(item.id) if h.call.source not in (OPERATOR, PLANNER)]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anima.regions.reflex.config import MAX_STEP_S, ArmLimits
-from anima.regions.reflex.mux import Admission, Refusal, invalid
+from anima.regions.reflex.mux import Admission, Refusal, invalid, stale
 from anima.types.base import Duration, Header
 from anima.types.std import JointTrajectory, JointTrajectoryPoint
 
@@ -31,6 +31,8 @@ class ArmGate:
     def __init__(self, limits: ArmLimits, timeout_s: float, future_tolerance_s: float) -> None:
         self._limits = limits
         self._admission = Admission(timeout_s, future_tolerance_s)
+        self._by_hand = Admission(timeout_s, future_tolerance_s)
+        self._hand_at: float | None = None
         self._setpoint: dict[str, float] = {}
         self._target: dict[str, tuple[float, float]] = {}  # rad, rad/s
 
@@ -38,6 +40,8 @@ class ArmGate:
         """Stay where it is until the sender has let go; see `Admission`."""
         self._target.clear()
         self._admission.disarm(now)
+        self._by_hand.disarm(now)
+        self._hand_at = None
 
     def freeze(self) -> None:
         """Stay where it is: the motion under way is dropped, and a new command is needed to go on."""
@@ -47,12 +51,26 @@ class ArmGate:
         """Forget where the joints were sent, after the clock or the body was set back."""
         self._setpoint.clear()
         self._target.clear()
+        self._hand_at = None
 
-    def offer(self, now: float, message: JointTrajectory, measured: Mapping[str, float]) -> Refusal | None:
-        """Take targets in, or say why not. `measured` are positions by joint, radians, as far as known now."""
+    def in_hand(self, now: float) -> bool:
+        """Whether a person moves the arm, or did a moment ago: then skills don't."""
+        return self._hand_at is not None and 0.0 <= now - self._hand_at <= self._by_hand.timeout_s
+
+    def offer(
+        self, now: float, message: JointTrajectory, measured: Mapping[str, float], by_hand: bool = False
+    ) -> Refusal | None:
+        """Take targets in, or say why not. `measured` are positions by joint, radians, as far as known now.
+
+        A person's targets (`by_hand`) end the motion under way, and keep a skill's out until the person falls silent.
+        """
+        admission = self._by_hand if by_hand else self._admission
+        if not by_hand and self.in_hand(now):
+            admission.heard = now
+            return stale("a person moves the arm by hand")
         refusal = self._malformed(message, measured)
         if refusal is not None:
-            self._admission.heard = now
+            admission.heard = now
             self._target.clear()
             return refusal
         point = message.points[0]
@@ -60,8 +78,12 @@ class ArmGate:
         for name in wanted:
             self._seed(name, measured)
         at_rest = all(abs(goal - self._setpoint[name]) <= _REST_RAD for name, goal in wanted.items())
-        letting_go = at_rest and self._admission.disarmed is not None
-        refusal = self._admission.check(now, message.header.stamp.seconds, at_rest)
+        letting_go = at_rest and admission.disarmed is not None
+        refusal = admission.check(now, message.header.stamp.seconds, at_rest)
+        if refusal is None and by_hand:
+            if not self.in_hand(now):
+                self._target.clear()
+            self._hand_at = now
         if refusal is None and not letting_go:
             self._aim(wanted, point.time_from_start.seconds)
         return refusal
@@ -132,6 +154,7 @@ class ArmGate:
         """The state, as JSON."""
         return {
             "admission": asdict(self._admission),
+            "by_hand": [asdict(self._by_hand), self._hand_at],
             "setpoint": dict(self._setpoint),
             "target": {name: list(pair) for name, pair in self._target.items()},
         }
@@ -139,5 +162,6 @@ class ArmGate:
     def load(self, data: dict[str, Any]) -> None:
         """Take over a dumped state."""
         self._admission = Admission(**data["admission"])
+        self._by_hand, self._hand_at = Admission(**data["by_hand"][0]), data["by_hand"][1]
         self._setpoint = dict(data["setpoint"])
         self._target = {name: (goal, speed) for name, (goal, speed) in data["target"].items()}

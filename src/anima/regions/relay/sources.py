@@ -16,6 +16,7 @@ from anima.types.std import BatteryState
 from anima.world.predicates import ROBOT, Predicate, find_object
 
 SOFTWARE_STOP = "software_stop"
+TELEOP = "teleop"
 _CHARGING, _FULL = 1, 4  # sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
 _LEVELS = ("ok", "low", "critical")
 
@@ -56,6 +57,12 @@ def by_hand(message: Verdict) -> Fact:
 def reflex(message: ReflexEvent) -> Iterator[Fact]:
     """A reflex began or ended. The software stop is told by `StopState`, and only there."""
     if message.kind == SOFTWARE_STOP:
+        return
+    if message.kind == TELEOP:
+        if message.active:
+            yield Fact("operator", TELEOP, "body", f"{message.detail}, in the robot's place")
+        else:
+            yield Fact("operator", f"{TELEOP}_over", "body", "the person has let go")
         return
     silent = message.kind in ("process_silent", "sensor_silent")
     kind = message.kind if silent else "reflex"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from anima.body.arm.clearance import Box
 from anima.body.navigation.navigator import Goal
 from anima.body.places import Surface
 from anima.body.pose import Pose2D
@@ -73,13 +75,16 @@ def known_thing(body: Body, name: str) -> tuple[ObjectState, Surface]:
     raise Failed(Failure.PRECONDITION_UNMET, f"{name} lies on no surface that the arm reaches")
 
 
-def stow(body: Body, hand: Hand, phase: str) -> Steps[None]:
-    """Fold the arm for driving: tucked when the hand is empty, in the carrying posture when it holds something."""
+def stow(body: Body, hand: Hand, phase: str, around: Sequence[Box] | None = None) -> Steps[None]:
+    """Fold the arm for driving: tucked when the hand is empty, in the carrying posture when it holds something.
+
+    `around` are boxes in base_link to keep clear of; without them what the map has there, which needs a known pose.
+    """
     goal = hand.poses.joints("tuck")
     if holds_something(body, hand):
         goal = hand.poses.joints("carry")
         goal[4] = body.senses.joint("wrist_roll")
-    yield from move_arm(body, hand, goal, obstacles(body), phase)
+    yield from move_arm(body, hand, goal, obstacles(body) if around is None else around, phase)
 
 
 def _close_in(body: Body, hand: Hand, edge: Edge, seen: Sighting, words: str) -> Steps[str]:

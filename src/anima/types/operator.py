@@ -1,0 +1,16 @@
+"""What a person's devices say, as ROS has it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .base import Float32s, Header, Msg
+
+
+class Joy(Msg):
+    """A gamepad: `axes` -1..1 (left and up are positive), `buttons` 0 or 1, in the order of its driver."""
+
+    ros: ClassVar[str] = "sensor_msgs/msg/Joy"
+    header: Header
+    axes: Float32s
+    buttons: list[int]
