@@ -7,12 +7,12 @@
         ...                            # judged.label, judged.p
 
 A judgement never writes prose. It is read off the model's own hidden state by a small trained head; where no head
-fits the model, `means="weigh"` compares how likely the model finds each answer's word.
+fits the model, `means="any"` compares how likely the model finds each answer's word (`means="weigh"` always does).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -39,6 +39,7 @@ class Judgement:
     best: str = ""
     p: float = 0.0
     probabilities: Mapping[str, float] = field(default_factory=dict)
+    means: Literal["head", "weighed"] = "head"
     seconds: float = 0.0
     error: str = ""
 
@@ -51,26 +52,36 @@ class Judgement:
 class PendingJudgement:
     """A judgement that is being made."""
 
-    def __init__(self, judge: Judge, pending: Pending[Read] | Pending[Weighed]) -> None:
-        self._judge, self._pending = judge, pending
+    def __init__(
+        self, judge: Judge, pending: Pending[Read] | Pending[Weighed],
+        instead: Callable[[], Pending[Weighed]] | None = None,
+    ) -> None:
+        """`instead` begins the other means, for a model that the head turns out not to fit."""
+        self._judge, self._pending, self._instead = judge, pending, instead
         self._done: Judgement | None = None
 
     def poll(self) -> Judgement | None:
         """The judgement once it is made; never blocks."""
         if self._done is None and (answer := self._pending.poll()) is not None:
+            if self._instead is not None and not self._judge.fits(answer):
+                self._pending, self._instead = self._instead(), None
+                return None
             self._done = self._judge.decide(answer)
         return self._done
 
     def cancel(self) -> None:
         """Give it up; it ends soon, with an error."""
+        self._instead = None
         self._pending.cancel()
 
 
 class Judge:
-    """A named judgement that is ready to be asked. Without a head it weighs the labels' words instead."""
+    """A named judgement that is ready to be asked. Without a head it weighs the labels' words instead; with
+    `may_weigh` it also does so for a model that the head does not fit.
+    """
 
-    def __init__(self, name: str, question: Question, head: Head | None) -> None:
-        self.name, self.question, self.head = name, question, head
+    def __init__(self, name: str, question: Question, head: Head | None, may_weigh: bool = False) -> None:
+        self.name, self.question, self.head, self.may_weigh = name, question, head, may_weigh
         self.labels = tuple(question.labels)
         self.slots = question.slots
 
@@ -79,10 +90,16 @@ class Judge:
 
         Raises `ConfigError` for names that are not the judgement's.
         """
+        weighing = self.question.weighing(self.name, slots, background)
         if self.head is None:
-            return PendingJudgement(self, model.weigh(self.question.weighing(self.name, slots, background)))
+            return PendingJudgement(self, model.weigh(weighing))
         reading = self.question.reading(self.name, slots, self.head.states, background)
-        return PendingJudgement(self, model.read(reading))
+        instead = (lambda: model.weigh(weighing)) if self.may_weigh else None
+        return PendingJudgement(self, model.read(reading), instead)
+
+    def fits(self, answer: Read | Weighed) -> bool:
+        """Whether the answer comes from the model that the head was trained on, or needs no head."""
+        return isinstance(answer, Weighed) or (self.head is not None and answer.model == self.head.origin.model)
 
     def decide(self, answer: Read | Weighed) -> Judgement:
         """The judgement that the model's answer amounts to."""
@@ -90,17 +107,16 @@ class Judge:
             return Judgement(self.name, seconds=answer.seconds, error=answer.error)
         if isinstance(answer, Weighed):
             found = dict(zip(self.labels, map(float, softmax(np.asarray(answer.log_p))), strict=True))
-        elif self.head is None or answer.model != self.head.origin.model:
+            return self._judgement(found, answer.seconds, "weighed")
+        if self.head is None or not self.fits(answer):
             return Judgement(self.name, seconds=answer.seconds, error=self._misfit(answer.model))
-        else:
-            found = self.head.judge(answer.states)
-        return self._judgement(found, answer.seconds)
+        return self._judgement(self.head.judge(answer.states), answer.seconds, "head")
 
-    def _judgement(self, found: dict[str, float], seconds: float) -> Judgement:
+    def _judgement(self, found: dict[str, float], seconds: float, means: Literal["head", "weighed"]) -> Judgement:
         ordered = dict(sorted(found.items(), key=lambda item: -item[1]))
         best, p = next(iter(ordered.items()))
         label = best if p >= self.question.unsure_below else UNSURE
-        return Judgement(self.name, label, best, p, ordered, seconds)
+        return Judgement(self.name, label, best, p, ordered, means, seconds)
 
     def _misfit(self, model: str) -> str:
         return (
@@ -109,7 +125,7 @@ class Judge:
         )
 
 
-def load_judge(name: str, means: Literal["head", "weigh"] = "head") -> Judge:
+def load_judge(name: str, means: Literal["head", "weigh", "any"] = "head") -> Judge:
     """The judgement of that name.
 
     Raises `ConfigError` when its question can't be used, `HeadError` when its head is missing, damaged, or was trained
@@ -118,13 +134,22 @@ def load_judge(name: str, means: Literal["head", "weigh"] = "head") -> Judge:
     question = load_question(name)
     if means == "weigh":
         return Judge(name, question, None)
+    try:
+        return Judge(name, question, _fitting_head(name, question), may_weigh=means == "any")
+    except HeadError:
+        if means == "head":
+            raise
+        return Judge(name, question, None)
+
+
+def _fitting_head(name: str, question: Question) -> Head:
     head = load_head(name)
     if head.origin.question != question.digest or set(head.labels) != set(question.labels):
         raise HeadError(
             f"the head of the judgement {name!r} was trained on another wording of config/judges/{name}.yaml; "
             f"train it with `anima judges train {name}`"
         )
-    return Judge(name, question, head)
+    return head
 
 
 def compare(
