@@ -19,6 +19,7 @@ from anima.planner.llm.llama import cache_folder
 # Deeper layers tell no more and cost more: a reading computes no layer behind the deepest one that it needs.
 LAST = tuple(State(layer / 28, "last") for layer in (12, 14, 15, 16))
 SPAN = tuple(State(layer / 28, "span") for layer in (11, 13, 15))
+SAVE_EVERY = 20  # cases, so that a training that is killed goes on where it was
 CANDIDATES: tuple[tuple[State, ...], ...] = (
     *((last, span) for last in LAST for span in SPAN if span.depth <= last.depth),
     *((last,) for last in LAST),
@@ -77,7 +78,7 @@ def states_of(
 ) -> dict[State, NDArray[np.float64]]:
     """(cases, width) for each state; what the cache does not have is asked of the model."""
     keys = [cache.key(question, case) for case in cases]
-    rows = []
+    rows, unsaved = [], 0
     try:
         for number, (key, case) in enumerate(zip(keys, cases, strict=True)):
             known = cache.get(key) if cache.model == model_key else None
@@ -87,6 +88,9 @@ def states_of(
                     raise LlmError(read.error)
                 cache.put(key, read)
                 known = read.states.astype(np.float16)
+                unsaved += 1
+                if unsaved % SAVE_EVERY == 0:
+                    cache.save(keys)
             rows.append(known)
             progress((number + 1) / len(cases))
     finally:
