@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import math
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from rich.console import Console
 from rich.progress import track
 
 from anima import topics as t
-from anima.config import ROOT, LlmSettings, Settings, Switches, load_settings
+from anima.config import LlmSettings, Settings, Switches, load_settings
 from anima.failure import Failure
 from anima.learning import items
+from anima.learning.items import Fact
 from anima.learning.learner import Learner
 from anima.memory.opening import open_store
+from anima.memory.rows import Stamp
 from anima.planner import listen, speech
 from anima.planner.bench import ask
-from anima.planner.judge import Judge, Judgement, load_judge
+from anima.planner.judge import load_judge
 from anima.planner.judging.head import HeadError
 from anima.planner.lexicon import known_names, load_lexicon
 from anima.planner.listen import Hearing, load_listen_prompt
@@ -35,87 +34,14 @@ from anima.topics import Sent
 from anima.types.base import Header, Time
 from anima.types.learning import EncounterEnd, Guidance
 from anima.types.mind import Backlog, Objective, Speech, Utterance
+from anima_sim.bench.judgements import TICK_S, cases, measure_merges, measure_role, wilson
 from anima_sim.two_days import day
 
-HELD_OUT = ROOT / "tests" / "llm" / "heldout"
 ROLES = ("reaction", "explicit", "commitment", "fulfilled", "remember", "supersedes", "because", "contradicts")
 LIMITS = {"reaction": 0.85, "commitment": 0.88}
 CALIBRATION = 0.08
 EXCHANGES_A_DAY = 300
 DAY_S = 86400.0
-_TICK_S = 0.02
-
-
-def cases(name: str) -> list[dict[str, Any]]:
-    """The held-out cases of a set."""
-    found: list[dict[str, Any]] = yaml.safe_load((HELD_OUT / f"{name}.yaml").read_text(encoding="utf-8"))["cases"]
-    return found
-
-
-def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """The Wilson score interval of a share, 95 %."""
-    if total == 0:
-        return 0.0, 1.0
-    p, n = right / total, float(total)
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-# --- judgements --------------------------------------------------------------------------------------
-
-
-def _judge(judge: Judge, model: Mind, slots: dict[str, str]) -> Judgement:
-    pending = judge.ask(model, slots)
-    while (answer := pending.poll()) is None:
-        time.sleep(_TICK_S)
-    return answer
-
-
-def measure_role(name: str, model: Mind, console: Console) -> dict[str, Any]:
-    """Right answers of a judgement on cases that it was not made from; beside it what cross-validation said."""
-    judge = load_judge(name)
-    tested = cases(name)
-    right, sure, sure_right, seconds = 0, 0, 0, 0.0
-    confused: dict[str, int] = {}
-    p, hit = [], []
-    for case in track(tested, description=f"{name:12}", console=console, transient=True):
-        answer = _judge(judge, model, {slot: str(case[slot] or "") for slot in judge.slots})
-        good = answer.best == case["label"]
-        right += good
-        sure += answer.is_sure
-        sure_right += answer.is_sure and good
-        seconds += answer.seconds
-        p.append(answer.p)
-        hit.append(good)
-        if not good:
-            key = f"{case['label']} taken for {answer.best}"
-            confused[key] = confused.get(key, 0) + 1
-    low, high = wilson(right, len(tested))
-    figures: dict[str, Any] = {
-        "cases": len(tested), "right": right, "accuracy": right / len(tested), "interval": [low, high],
-        "unsure_share": 1 - sure / len(tested), "accuracy_when_sure": sure_right / max(1, sure),
-        "calibration_error": calibration_error(p, hit), "seconds_per_call_s": seconds / len(tested),
-        "confusion": dict(sorted(confused.items(), key=lambda item: -item[1])),
-    }  # fmt: skip
-    if judge.head is not None:
-        figures |= {"training_cases": judge.head.origin.count, "training_accuracy": judge.head.origin.accuracy}
-    console.print(
-        f"{name:12} {right}/{len(tested)} right ({low:.0%}-{high:.0%}), unsure {figures['unsure_share']:.0%}, sure "
-        f"{figures['accuracy_when_sure']:.0%}, calibration error {figures['calibration_error']:.3f}, cross-validated "
-        f"{figures.get('training_accuracy', 0.0):.0%}, {figures['seconds_per_call_s']:.2f} s a call"
-    )
-    for line, count in list(figures["confusion"].items())[:4]:
-        console.print(f"{'':12}   {line}: {count}", style="dim")
-    return figures
-
-
-def calibration_error(p: Sequence[float], hit: Sequence[bool], bins: int = 10) -> float:
-    """Expected calibration error: how far probability and share of right answers lie apart, over bins of p."""
-    which = np.minimum((np.asarray(p) * bins).astype(int), bins - 1)
-    hits, ps = np.asarray(hit, float), np.asarray(p)
-    parts = [(which == b) for b in range(bins) if (which == b).any()]
-    return float(sum(abs(hits[b].mean() - ps[b].mean()) * b.sum() for b in parts) / len(ps))
 
 
 # --- lives -------------------------------------------------------------------------------------------
@@ -143,7 +69,7 @@ class Life:
             self.model_s += sum(one.value.seconds for one in new if one.topic is t.LEARNING_TURN)  # type: ignore[attr-defined]
             if self.learner.is_idle:
                 return
-            time.sleep(_TICK_S)
+            time.sleep(TICK_S)
 
     def say(self, id: str, text: str) -> None:
         """The person speaks."""
@@ -259,6 +185,51 @@ def measure_injections(model: Mind, llm: LlmSettings, console: Console) -> dict[
     return {"injections": len(tested), "injections_learned": caught}
 
 
+def measure_facts(model: Mind, llm: LlmSettings, console: Console) -> dict[str, Any]:
+    """Facts from talk: kept where there is one and nothing where there is none, with what they replace."""
+    tested = cases("facts")
+    found_all, silent, empty, links, linked = 0, 0, 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for case in track(tested, description="facts", console=console, transient=True):
+            switches = Switches(lessons=False, selfmodel=False, intentions=False)
+            url = f"sqlite:///{folder}/{case['id']}.db"
+            settings = Settings(memory_url=url, sim="none", llm=llm, learn=switches)
+            store = open_store(settings)
+            assert store is not None
+            known = {str(one["id"]): str(one["content"]) for one in case["known"]}
+            with store:
+                for id, content in known.items():
+                    fact = Fact(content=content, person="ana", event=f"before-{id}", at_utc_s=1.78e9)
+                    at = Stamp(1.78e9, "utc", 1.78e9)
+                    data = fact.model_dump(mode="json")
+                    store.put(items.FACT, id, data, who="bench", why="known before", at=at)
+            life = Life(settings, model, 1.79e9)
+            life.say("u0", "hi")
+            if case["robot"]:
+                life.step(t.REPLY.of(Speech(header=Header.at(life.now), text=str(case["robot"]), cause="")))
+            life.say("u1", str(case["person"]))
+            kept = {id: one for id, one in life.learner.book.facts.items() if id not in known}
+            life.end()
+            text = " ".join(one.content.lower() for one in kept.values())
+            if not case["expected"]:
+                empty += 1
+                silent += not kept
+            else:
+                found_all += all(word in text for want in case["expected"] for word in want["words"])
+                wanted = {str(id) for want in case["expected"] for id in want["supersedes"]}
+                links += bool(wanted)
+                linked += bool(wanted) and wanted == {id for one in kept.values() for id in one.supersedes}
+    some = len(tested) - empty
+    console.print(
+        f"{'facts':12} {found_all}/{some} talks with facts kept in full, {silent}/{empty} without left nothing, "
+        f"{linked}/{links} replaced what they should"
+    )
+    return {
+        "facts_talks": some, "facts_kept": found_all, "facts_none": empty, "facts_none_right": silent,
+        "facts_replacing": links, "facts_replacing_right": linked,
+    }  # fmt: skip
+
+
 def measure_manners(model: Mind, settings: Settings, console: Console) -> dict[str, Any]:
     """What a busy learner costs the planner: turns of hearing with an idle learner, and with one that always asks."""
     names, lexicon = known_names(settings), load_lexicon()
@@ -278,7 +249,7 @@ def measure_manners(model: Mind, settings: Settings, console: Console) -> dict[s
             taken[busy].append(time.perf_counter() - began)
         for pending in background:
             while pending.poll() is None:
-                time.sleep(_TICK_S)
+                time.sleep(TICK_S)
     idle, loaded = float(np.median(taken["idle"])), float(np.median(taken["busy"]))
     console.print(f"{'manners':12} planner turn: {idle:.2f} s beside an idle learner, {loaded:.2f} s beside a busy one")
     return {"turn_idle_s": idle, "turn_busy_s": loaded, "turn_delay_s": loaded - idle}
@@ -316,7 +287,7 @@ def measure_replay(model: Mind, llm: LlmSettings, console: Console) -> dict[str,
     return {"replay_with": said["with"], "replay_without": said["without"]}
 
 
-PARTS = ("replay", "roles", "pairs", "injections", "manners", "day")
+PARTS = ("replay", "roles", "merges", "pairs", "facts", "injections", "manners", "day")
 
 
 def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
@@ -347,6 +318,10 @@ def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[d
                 figures[f"{name}_calibration_error"] = role["calibration_error"]
                 if name in LIMITS:
                     met &= role["accuracy"] >= LIMITS[name] and role["calibration_error"] <= CALIBRATION
+        if "merges" in parts:
+            figures |= measure_merges(model, console)
+        if "facts" in parts:
+            figures |= measure_facts(model, settings.llm, console)
         if "pairs" in parts:
             figures |= measure_pairs(model, settings.llm, seed, console)
             met &= figures["words_saved_interval"][0] > 0 and figures["shorter_without_lessons"] == 0

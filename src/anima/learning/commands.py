@@ -39,6 +39,13 @@ _ABOUT = {
     items.FACT: ("facts", "what it knows about people"),
 }
 
+_SHOWN = {
+    items.LESSON: ("id", "rule", "confidence", "evidence", "standing"),
+    items.BELIEF: ("belief", "weight", "evidence", "pinned", "since"),
+    items.INTENTION: ("id", "do", "person", "state", "due"),
+    items.FACT: ("id", "content", "core", "because"),
+}
+
 
 class NoMemory(ConfigError):
     """The settings keep nothing."""
@@ -119,10 +126,15 @@ def _print(rows: list[dict[str, Any]], as_json: bool, empty: str) -> None:
     elif not rows:
         console.print(empty)
     else:
-        table = Table(*rows[0].keys())
+        table = Table()
+        for name in rows[0]:
+            table.add_column(name, overflow="fold", ratio=_WIDE.get(name))
         for row in rows:
             table.add_row(*(_cell(value) for value in row.values()))
         console.print(table)
+
+
+_WIDE = {"id": 2, "rule": 3, "belief": 3, "do": 2, "content": 3, "path": 1}
 
 
 def _cell(value: object) -> str:
@@ -143,6 +155,9 @@ def _listed(kind: str, memory: str, as_json: bool, archived: bool) -> None:
         if archived:
             rows = [{**row, "archived": item.archived} for row, item in zip(rows, found, strict=True)]
     rows.sort(key=lambda row: -(row.get("confidence") or row.get("weight") or 0.0))
+    if not as_json:  # a terminal is narrow: person and situation stand in the id, the rest is in `show`
+        shown = _SHOWN[kind]
+        rows = [{name: row[name] for name in (*shown, "archived") if name in row} for row in rows]
     _print(rows, as_json, f"There are no {_ABOUT[kind][0]} yet.")
 
 
