@@ -245,6 +245,24 @@ def do(
 
 
 @app.command()
+def teleop() -> None:
+    """Drive base and arm by hand with the keyboard (the keys of teleop_twist_keyboard). Ctrl-C ends.
+
+    It comes before what the robot wants, which waits and goes on when you let go; reflexes still stop the robot. A
+    gamepad needs no command: run `ros2 run joy joy_node`; its buttons and axes are in config/teleop.yaml.
+    """
+    from anima.console.teleop import NoTerminal, drive_by_hand
+    from anima_nodes.client import Client, NotReady
+
+    try:
+        with Client([t.STOP_STATE, t.CMD_VEL]) as client:
+            client.wait_ready(10.0)
+            drive_by_hand(client, console)
+    except (NotReady, NoTerminal) as error:
+        raise _fail(str(error)) from None
+
+
+@app.command()
 def skills() -> None:
     """List what the robot can do, with parameters and time limits."""
     from anima.skills.registry import SKILLS

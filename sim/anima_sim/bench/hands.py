@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Mapping
 
 from anima import topics as t
 from anima.brain import TABLE
 from anima.config import Settings
+from anima.runtime.component import Component
 from anima.runtime.local_graph import LocalGraph
 from anima.skills.registry import skill
 from anima.types.base import Header, Time
@@ -21,11 +23,13 @@ _ROWS = ("body", "reflex_kernel", "localization", "perception", "parietal_afford
 class Hands:
     """A robot on its dock that does one skill after another, in simulated time."""
 
-    def __init__(self, seed: int) -> None:
-        settings = Settings(seed=seed)
-        self.graph = LocalGraph(settings, rows=[row for row in TABLE if row.node in _ROWS])
+    def __init__(self, seed: int, cameras: bool = True, replace: Mapping[str, Component] | None = None) -> None:
+        """Without cameras nothing is seen, and time passes several times as fast. `replace`: components by node."""
+        settings = Settings(seed=seed, cameras=cameras)
+        rows = [row for row in TABLE if row.node in _ROWS and (cameras or row.node != "perception")]
+        self.graph = LocalGraph(settings, rows=rows, replace=replace)
         self._ids = itertools.count(1)
-        self.graph.run_until(lambda: self.graph.last(t.WORLD_STATE) is not None, 5.0)
+        self.graph.run_until(lambda: self.graph.last(t.WORLD_STATE) is not None and self.state.localized, 5.0)
 
     @property
     def world(self) -> World:

@@ -22,7 +22,7 @@ from anima import topics as t
 from anima.failure import Failure
 from anima.topics import Sent, Topic
 
-from .convert import from_ros, ros_class
+from .convert import from_ros, ros_class, to_ros
 from .region_node import PROFILES
 
 
@@ -40,6 +40,7 @@ class Client:
         self._received: queue.SimpleQueue[Sent] = queue.SimpleQueue()
         self._alive: set[str] = set()
         self._subscriptions: dict[str, Any] = {}
+        self._publishers: dict[str, Any] = {}
         self.subscribe(*topics)
         for topic in t.HEARTBEATS.values():
             self._subscribe(topic, self._note_beat)
@@ -78,6 +79,14 @@ class Client:
         """Also hand out what these topics bring."""
         for topic in topics:
             self._subscriptions[topic.name] = self._subscribe(topic, self._received.put)
+
+    def publish(self, sent: Sent) -> None:
+        """Say something on a topic that is for people to say: a gamepad's state, where the robot is."""
+        topic = sent.topic
+        if topic.name not in self._publishers:
+            kind = ros_class(topic.type.ros)
+            self._publishers[topic.name] = self._node.create_publisher(kind, topic.name, PROFILES[topic.qos])
+        self._publishers[topic.name].publish(to_ros(sent.value))
 
     def unsubscribe(self, *topics: Topic[Any]) -> None:
         """Listen to these topics no more."""
