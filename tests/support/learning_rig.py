@@ -24,6 +24,8 @@ from anima.types.learning import EncounterEnd, Guidance, Reminder
 from anima.types.mind import Lease, SkillCall, Speech, StopState, Utterance
 from anima.types.std import TwistStamped
 from support.gate_rig import call
+from support.glue_rig import outcome
+from support.planner_rig import world
 
 DAY_S = 86400.0
 SURE = 0.9
@@ -120,6 +122,12 @@ class Life:
         self.give(t.LEASE.of(lease))
         self.run(1.0)
         return going
+
+    def dock(self) -> None:
+        """The robot has driven onto its dock."""
+        docking = call(f"c{self.now:.0f}", "dock", "o1")
+        self.give(outcome(self.now, docking), t.WORLD_STATE.of(world(self.now, docked=True)))
+        self.run(2.0)
 
     def stop(self, source: str = "ana") -> None:
         for latched in (True, False):

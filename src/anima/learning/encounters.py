@@ -60,7 +60,6 @@ class Encounters:
         self._tuning = tuning
         self.open: dict[str, Encounter] = {}
         self._goodbye: set[str] = set()
-        self._waited = False
 
     def meet(self, now: float, person: str, id: str) -> Encounter | None:
         """`person` says or does something. Returns the encounter if this began it; `id` names it then."""
@@ -70,7 +69,6 @@ class Encounters:
             return None
         begun = Encounter(id, person, now, now)
         self.open[person] = begun
-        self._waited = False
         return begun
 
     def said(self, person: str, text: str) -> None:
@@ -78,10 +76,11 @@ class Encounters:
         if is_goodbye(text, self._tuning):
             self._goodbye.add(person)
 
-    def end(self, now: float, docked_at_rest: bool, person: str | None = None, why: str = "") -> list[Ended]:
+    def end(self, now: float, docked_at: float, person: str | None = None, why: str = "") -> list[Ended]:
         """What has ended: by silence, goodbye, docking with nothing left to do, or because somebody says so (`why`).
 
-        `person` empty with a `why` ends all.
+        `docked_at` is when the robot came to rest on its dock (-inf: it has something to do): that ends the encounters
+        in which nobody has spoken since. `person` empty with a `why` ends all.
         """
         ended = []
         for name, one in list(self.open.items()):
@@ -92,7 +91,7 @@ class Encounters:
                 reason = "goodbye"
             elif now - one.last >= self._tuning.silence_s:
                 reason = f"silent for {self._tuning.silence_s:g} s"
-            elif docked_at_rest and not self._waited:
+            elif docked_at >= one.last:
                 reason = "docked, and nothing left to do"
             if reason:
                 del self.open[name]
@@ -100,19 +99,14 @@ class Encounters:
                 ended.append(Ended(one, now, reason))
         return ended
 
-    def stay(self) -> None:
-        """The robot stands on its dock since before this encounter: docking does not end it."""
-        self._waited = True
-
     def dump(self) -> dict[str, Any]:
         """The state, as JSON."""
         return {
             "open": [asdict(one) for one in self.open.values()],
             "goodbye": sorted(self._goodbye),
-            "waited": self._waited,
         }
 
     def load(self, data: Mapping[str, Any]) -> None:
         """Go on from what `dump` said."""
         self.open = {one["person"]: Encounter(**one) for one in data["open"]}
-        self._goodbye, self._waited = set(data["goodbye"]), bool(data["waited"])
+        self._goodbye = set(data["goodbye"])

@@ -80,6 +80,7 @@ class Learner:
         self._raised_at = float("-inf")
         self._speaker = ""
         self._errands: frozenset[str] = frozenset()  # utterances that an errand came of: what answers them reports
+        self._docked_at = float("-inf")
         self._left_over = True
 
     # --- the step --------------------------------------------------------------------------------
@@ -203,13 +204,10 @@ class Learner:
 
     def _end(self, now: float, inbox: Inbox) -> None:
         world, backlog = inbox.last(t.WORLD_STATE), inbox.last(t.BACKLOG)
-        docked = world is not None and world.docked
-        if docked and self._encounters.open and not inbox.new(t.OUTCOME) and not self._has_driven:
-            self._encounters.stay()
-        rests = docked and self._has_driven and (backlog is None or not backlog.focus) and not self._leases
-        ended = self._encounters.end(now, rests)
+        rests = world is not None and world.docked and not self._leases and (backlog is None or not backlog.focus)
+        ended = self._encounters.end(now, self._docked_at if rests else float("-inf"))
         for request in inbox.new(t.ENCOUNTER_END):
-            ended += self._encounters.end(now, False, request.person, request.why or "somebody said so")
+            ended += self._encounters.end(now, float("-inf"), request.person, request.why or "somebody said so")
         for one in ended:
             self._over(now, one)
 
@@ -217,14 +215,6 @@ class Learner:
         if self._guidance is not None and self._guidance.encounter == ended.encounter.id:
             self._speaker = ""
         self._reflection.look_back(now, ended.encounter.id)
-
-    @property
-    def _has_driven(self) -> bool:
-        """Whether the robot has driven to its dock since it met whoever is there, so that docking says goodbye."""
-        met = [one.began for one in self._encounters.open.values()]
-        return bool(met) and self._docked_at >= max(met)
-
-    _docked_at = float("-inf")
 
     def _take_up(self, now: float) -> None:
         """Encounters that a switched-off robot did not reflect on are reflected on now."""

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from support.learning_rig import Life, ScriptedMind
 from typer.testing import CliRunner
 
 from anima.cli import app
-from support.learning_rig import Life, ScriptedMind
 
 
 @pytest.fixture

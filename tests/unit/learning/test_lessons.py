@@ -304,3 +304,19 @@ def test_silence_ends_the_encounter(tmp_path: Path, mind: ScriptedMind, monkeypa
     life.hear("back again")
     assert life.guidance.encounter != first
     life.close()
+
+
+def test_docking_ends_the_encounter_unless_somebody_speaks_there(
+    tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = Life(tmp_path, mind, monkeypatch)
+    life.hear("go and charge")
+    first = life.guidance.encounter
+    life.dock()
+    life.hear("hello again")
+    second = life.guidance.encounter
+    assert second != first
+    life.run(20.0)
+    life.hear("still here")
+    assert life.guidance.encounter == second
+    life.close()
