@@ -25,14 +25,14 @@ static void send(brainstem_t *b, uint8_t type, const void *payload, uint8_t size
 {
     uint8_t frame[FRAME_TX_MAX];
     uint8_t length = frame_encode(type, b->tx_seq, (const uint8_t *)payload, size, frame);
-    uint8_t room = (uint8_t)((uint8_t)(b->tx_tail - b->tx_head) - 1u);
+    uint8_t free = (uint8_t)(b->tx_tail - b->tx_head); /* 0: all; one byte always stays free */
+    bool fits = (free == 0u) || (length < free);
 
     b->tx_seq++; /* of a lost frame too: the host sees the gap */
-    if (length > room) {
+    if (!fits) {
         b->tx_lost++;
-        return;
     }
-    for (uint8_t i = 0u; i < length; i++) {
+    for (uint8_t i = 0u; fits && (i < length); i++) {
         b->tx[b->tx_head] = frame[i];
         b->tx_head++;
     }

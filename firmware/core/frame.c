@@ -111,21 +111,23 @@ static void put(encoder_t *encoder, uint8_t byte)
 uint8_t frame_encode(uint8_t type, uint8_t seq, const uint8_t *payload, uint8_t size, uint8_t out[FRAME_TX_MAX])
 {
     encoder_t encoder = {out, 1u, 0u, 0u};
-    uint16_t crc;
+    uint8_t length = 0u;
 
-    if (size > LINK_PAYLOAD_MAX) {
-        return 0u;
+    if (size <= LINK_PAYLOAD_MAX) {
+        uint16_t crc;
+
+        encoder.crc = seed(type);
+        put(&encoder, type);
+        put(&encoder, seq);
+        for (uint8_t i = 0u; i < size; i++) {
+            put(&encoder, payload[i]);
+        }
+        crc = encoder.crc;
+        put(&encoder, (uint8_t)(crc >> 8));
+        put(&encoder, (uint8_t)(crc & 0xFFu));
+        out[encoder.code_at] = (uint8_t)(encoder.length - encoder.code_at);
+        out[encoder.length] = 0u;
+        length = (uint8_t)(encoder.length + 1u);
     }
-    encoder.crc = seed(type);
-    put(&encoder, type);
-    put(&encoder, seq);
-    for (uint8_t i = 0u; i < size; i++) {
-        put(&encoder, payload[i]);
-    }
-    crc = encoder.crc;
-    put(&encoder, (uint8_t)(crc >> 8));
-    put(&encoder, (uint8_t)(crc & 0xFFu));
-    out[encoder.code_at] = (uint8_t)(encoder.length - encoder.code_at);
-    out[encoder.length] = 0u;
-    return (uint8_t)(encoder.length + 1u);
+    return length;
 }

@@ -23,8 +23,8 @@
 #define ESCAPE_SPEED_MMPS 100 /* brainstem.yaml: escape.speed_mmps */
 #define ESCAPE_LONGEST_MS 3000u /* brainstem.yaml: escape.longest_ms */
 #define ESCAPE_RELEASE_MS 50u /* brainstem.yaml: escape.release_ms */
-#define CLIFF_NEAREST_MM 20 /* brainstem.yaml: cliff.nearest_mm */
-#define CLIFF_FARTHEST_MM 165 /* brainstem.yaml: cliff.farthest_mm */
+#define CLIFF_NEAREST_MM 20u /* brainstem.yaml: cliff.nearest_mm */
+#define CLIFF_FARTHEST_MM 165u /* brainstem.yaml: cliff.farthest_mm */
 #define WHEEL_CURRENT_LIMIT_MA 5000 /* brainstem.yaml: wheel_current.limit_ma */
 #define WHEEL_CURRENT_AFTER_MS 50u /* brainstem.yaml: wheel_current.after_ms */
 #define ARM_CURRENT_LIMIT_MA 6000 /* brainstem.yaml: arm_current.limit_ma */
@@ -34,10 +34,10 @@
 #define STALL_AFTER_MS 1200u /* brainstem.yaml: stall.after_ms */
 #define ENCODER_TOLERANCE_MMPS 250 /* brainstem.yaml: encoder.tolerance_mmps */
 #define ENCODER_AFTER_MS 200u /* brainstem.yaml: encoder.after_ms */
-#define VOLTAGE_CUT_MV 9600 /* brainstem.yaml: voltage.cut_mv */
+#define VOLTAGE_CUT_MV 9600u /* brainstem.yaml: voltage.cut_mv */
 #define VOLTAGE_AFTER_MS 500u /* brainstem.yaml: voltage.after_ms */
-#define VOLTAGE_LOWEST_MV 5000 /* brainstem.yaml: voltage.lowest_mv */
-#define VOLTAGE_HIGHEST_MV 15000 /* brainstem.yaml: voltage.highest_mv */
+#define VOLTAGE_LOWEST_MV 5000u /* brainstem.yaml: voltage.lowest_mv */
+#define VOLTAGE_HIGHEST_MV 15000u /* brainstem.yaml: voltage.highest_mv */
 #define VOLTAGE_SENSE_AFTER_MS 100u /* brainstem.yaml: voltage.sense_after_ms */
 #define IMU_FROZEN_MS 1000u /* brainstem.yaml: imu.frozen_ms */
 #define IMU_LEAST_MG 300 /* brainstem.yaml: imu.least_mg */

@@ -34,16 +34,15 @@ void brainstem_run(void)
     static port_input_t in;
     static port_output_t out;
     uint8_t due = 0u;
-    bool heard;
 
     port_init();
     brainstem_init(&b, port_boot_number(), port_reset_cause());
     port_drive(&out); /* all off, before anything else */
     for (;;) {
         uint8_t more = port_ticks_due();
+        bool heard = receive_some(&b);
 
         due = ((255u - due) < more) ? 255u : (uint8_t)(due + more);
-        heard = receive_some(&b);
         if (due != 0u) {
             due--;
             port_sense(&in);

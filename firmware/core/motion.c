@@ -25,9 +25,9 @@ static int32_t ramp(int32_t now, int32_t target, int32_t accel, int32_t decel)
     int32_t highest = now + accel;
 
     if (now > 0) {
-        lowest = (now > decel) ? (now - decel) : 0;
+        lowest = clamp32(now - decel, 0, now);
     } else if (now < 0) {
-        highest = (now < -decel) ? (now + decel) : 0;
+        highest = clamp32(now + decel, now, 0);
     } else {
         /* either way is away from zero */
     }
@@ -51,18 +51,11 @@ static void close_loop(base_motion_t *base, uint8_t side, int32_t measured_mmps)
     base->duty_permille[side] = (int16_t)clamp32(duty, -DUTY_MAX, DUTY_MAX);
 }
 
-void base_motion_step(base_motion_t *base, motion_t allowed, uint8_t escape_from, const int16_t measured_mmps[2])
+/* Ramps, keeps away from the contact that is escaped from, and mixes to wheels. */
+static void ramp_both(base_motion_t *base, uint8_t escape_from)
 {
     int32_t turn_umps;
 
-    if (allowed == MOTION_CUT) {
-        base_motion_init(base);
-        return;
-    }
-    if (allowed != MOTION_FOLLOW) {
-        base->target_mmps = 0;
-        base->target_mradps = 0;
-    }
     base->linear_umps = ramp(base->linear_umps, (int32_t)base->target_mmps * 1000, LINEAR_ACCEL_UMPS, LINEAR_DECEL_UMPS);
     base->angular_uradps =
         ramp(base->angular_uradps, (int32_t)base->target_mradps * 1000, ANGULAR_ACCEL_URADPS, ANGULAR_DECEL_URADPS);
@@ -77,8 +70,21 @@ void base_motion_step(base_motion_t *base, motion_t allowed, uint8_t escape_from
     turn_umps = (base->angular_uradps * HALF_TRACK_MM) / 1000;
     base->wheel_mmps[SIDE_LEFT] = (int16_t)((base->linear_umps - turn_umps) / 1000);
     base->wheel_mmps[SIDE_RIGHT] = (int16_t)((base->linear_umps + turn_umps) / 1000);
-    close_loop(base, SIDE_LEFT, measured_mmps[SIDE_LEFT]);
-    close_loop(base, SIDE_RIGHT, measured_mmps[SIDE_RIGHT]);
+}
+
+void base_motion_step(base_motion_t *base, motion_t allowed, uint8_t escape_from, const int16_t measured_mmps[2])
+{
+    if (allowed == MOTION_CUT) {
+        base_motion_init(base);
+    } else {
+        if (allowed == MOTION_RAMP_DOWN) {
+            base->target_mmps = 0;
+            base->target_mradps = 0;
+        }
+        ramp_both(base, escape_from);
+        close_loop(base, SIDE_LEFT, measured_mmps[SIDE_LEFT]);
+        close_loop(base, SIDE_RIGHT, measured_mmps[SIDE_RIGHT]);
+    }
 }
 
 bool base_motion_standing(const base_motion_t *base)

@@ -85,7 +85,7 @@ static void measure_speed(sense_t *sense, const port_input_t *in)
     for (uint8_t side = 0u; side < 2u; side++) {
         uint16_t now = (uint16_t)((uint32_t)in->wheel_count[side] & 0xFFFFu);
         uint16_t moved = (uint16_t)(now - sense->count_window[side][sense->window_at]);
-        int32_t counts = (moved < 0x8000u) ? (int32_t)moved : ((int32_t)moved - 0x10000);
+        int32_t counts = (moved < 0x8000u) ? (int32_t)moved : ((int32_t)moved - 65536);
 
         sense->count_window[side][sense->window_at] = now;
         sense->speed_mmps[side] =

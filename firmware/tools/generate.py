@@ -307,7 +307,8 @@ def limits_header() -> str:
     rows.append(("JOINT_UPPER_MRAD", f"{{{upper}}}", "same order"))
     for block, values in own.items():
         for key, value in values.items() if block not in ("tilt", "motor") else ():
-            put(f"{block}_{key}".upper(), value, f"brainstem.yaml: {block}.{key}", "u" if key.endswith("_ms") else "")
+            unsigned = key.endswith("_ms") or block in ("cliff", "voltage")
+            put(f"{block}_{key}".upper(), value, f"brainstem.yaml: {block}.{key}", "u" if unsigned else "")
     limit = own["tilt"]["limit_mrad"]
     put("TILT_TAN2_Q10", math.tan(limit / 1e3) ** 2 * 1024, f"tan² of {limit} mrad, times 1024")
     put("TILT_FILTER_MS", own["tilt"]["filter_ms"], "brainstem.yaml: tilt.filter_ms")
