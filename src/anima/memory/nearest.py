@@ -112,15 +112,6 @@ class Nearest:
                 gathered += [Hit(self._old_keys[row], float(s)) for row, s in zip(rows, scores, strict=True)]
         return [sorted(gathered, key=lambda hit: (-hit.score, hit.key))[:k] for gathered in hits]
 
-    def exact(self, query: Vectors, k: int) -> list[Hit]:
-        """As `search` for one query, by looking at every vector: the measure of `search`."""
-        scores = _cosines(self._old[: self._old_count], query)
-        scores[~self._living[: self._old_count]] = -2.0
-        best = np.argsort(-scores, kind="stable")[:k]
-        hits = [Hit(self._old_keys[row], float(scores[row])) for row in best if scores[row] > -2.0]
-        hits += self._young.search(query, k)
-        return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:k]
-
     def _select(self) -> Any:
         if self._selector is None:
             bits = np.packbits(self._living[: self._old_count], bitorder="little")

@@ -213,12 +213,6 @@ class Store:
         with self._transaction() as connection:
             return [Item.of_row(row) for row in connection.execute(query if most is None else query.limit(most))]
 
-    def last_seq(self, kind: str) -> int:
-        """The `seq` of the version of that kind that was written last; 0 when there is none."""
-        with self._transaction() as connection:
-            query = select(func.max(VERSIONS.c.seq)).where(VERSIONS.c.kind == kind)
-            return connection.execute(query).scalar() or 0
-
     def digest_at(self, seq: int) -> str | None:
         """The digest of the version with that `seq`, or None when there is none."""
         with self._transaction() as connection:
