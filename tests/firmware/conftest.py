@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.board_rig import BoardRig
 
 from anima_sim.board.avr import IMAGE, RUNNER
+from anima_sim.board.rig import BoardRig
 
 _FIGURES: list[tuple[str, str, str]] = []
 

@@ -6,13 +6,13 @@ import random
 from collections.abc import Callable
 
 import pytest
-from support.board_rig import STEP_S, BoardRig
 
 from anima.body.link.codec import encode
 from anima.body.link.messages import Drive, Fault, Reset, State
 from anima.body.link.session import Wish
 from anima_sim.board.avr import HERTZ, Change, Kind
 from anima_sim.board.mega import ESTOP, MOTORS_ON
+from anima_sim.board.rig import STEP_S, BoardRig
 from anima_sim.board.wire import Noise
 
 Figure = Callable[[str, float, float, str], None]
@@ -63,8 +63,8 @@ def test_with_one_byte_in_a_hundred_spoiled_it_obeys_and_is_never_in_a_wrong_sta
     rig: BoardRig, figure: Figure, noise: str
 ) -> None:
     rig.drive(0.2)
-    rig.to_board.noise = rig.to_host.noise = Noise(**{noise: 0.01})
     before, sent = rig.heard_frames(), rig.session.quality.sent
+    rig.to_board.noise = rig.to_host.noise = Noise(**{noise: 0.01})
     rig.run(12.0)
     rig.to_board.noise = rig.to_host.noise = Noise()
     spoiled_while = rig.session.quality.sent - sent

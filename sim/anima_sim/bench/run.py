@@ -50,10 +50,13 @@ BENCHES = {
     "learning": Bench("learning:bench_learning", "learning from people: judgements, pairs of encounters, injections, cost"),
     "judge": Bench("judge:bench_judge", "closed judgements: accuracy, share unsure, calibration (--heldout)"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
+    "localization": Bench("localization:bench_localization", "where it thinks it is, and the way back when carried off"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
     "retrieval": Bench("retrieval:bench_retrieval", "parts found by meaning: time and recall at 1k, 10k and 100k"),
     "kills": Bench("kills:bench_kills", "1,000 SIGKILLs while a mind is written: nothing acknowledged may be lost"),
     "manipulation": Bench("manipulation:bench_manipulation", "picking up and putting down, again and again"),
+    "link": Bench("link:bench_link", "the serial link: round trip, throughput, cost, and what faults on the line do"),
+    "soak": Bench("soak:bench_soak", "an hour of the flashed image at accelerated time, with random faults"),
 }
 
 _PACKAGES = ("mujoco", "numpy", "opencv-python-headless", "llama_cpp_python", "pin", "pydantic")

@@ -142,6 +142,11 @@ class Session:
         return self.phase is Phase.ARMED
 
     @property
+    def last_seq(self) -> int:
+        """The sequence number of the frame that was sent last."""
+        return (self._seq - 1) % _NUMBERS
+
+    @property
     def linked(self) -> bool:
         """Whether the brainstem has echoed."""
         return self.phase in (Phase.READY, Phase.ARMING, Phase.ARMED)

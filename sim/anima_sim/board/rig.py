@@ -1,4 +1,4 @@
-"""The flashed image on the emulated board, a host that speaks the protocol, and two wheels: all on simulated time."""
+"""The flashed image on the emulated board, a host that speaks the protocol, two wheels: a bench on simulated time."""
 
 from __future__ import annotations
 
@@ -50,19 +50,23 @@ class BoardRig:
         self.session.opened(0.0)
 
     def close(self) -> None:
+        """End the emulator."""
         self.board.close()
 
     @property
     def now(self) -> float:
+        """Simulated seconds."""
         return self.board.time_s
 
     @property
     def status(self) -> Status:
+        """The last that arrived."""
         assert self.session.status is not None, "the board never said anything"
         return self.session.status
 
     @property
     def drives(self) -> Drives:
+        """What the board's outputs are."""
         return drives(self.board.last)
 
     def freeze_imu(self) -> None:
@@ -76,6 +80,7 @@ class BoardRig:
             changes = None
 
     def run_until(self, condition: Callable[[], bool], limit_s: float) -> bool:
+        """Let time pass until `condition` holds; False if it doesn't within `limit_s`."""
         until = self.now + limit_s
         while not condition():
             if self.now >= until:
@@ -120,6 +125,7 @@ class BoardRig:
 
     @property
     def disarmed(self) -> bool:
+        """Whether the motors are off, by the last status."""
         return self.status.state in (State.DISARMED, State.FAULT)
 
     def _step(self, changes: list[Change]) -> None:
