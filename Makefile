@@ -1,7 +1,7 @@
 # The commands of the project; `make` alone lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup firmware demo test lint build clean
+.PHONY: help setup firmware firmware-test demo test lint build clean
 
 ERRAND ?=
 SEED ?= 1
@@ -12,13 +12,16 @@ export ERRAND SEED SIM
 ARGS ?=
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-7s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
 
 setup: ## install everything (quick when nothing changed)
 	@scripts/setup
 
 firmware: setup ## build the brainstem's firmware and the emulated board
 	@$(MAKE) --no-print-directory -C firmware/port
+
+firmware-test: firmware ## proofs, fuzzing, static checks and scenarios of the firmware with their figures (ten minutes)
+	@export ANIMA_ROOT="$$PWD"; . scripts/env.sh && $(MAKE) --no-print-directory -C firmware test && pytest -q tests/firmware
 
 demo: setup $(if $(filter firmware,$(SIM)),firmware) ## start the robot; ERRAND="bring the red cube to the kitchen table" SEED=3 runs one errand
 	@./anima demo --sim "$$SIM" --seed "$$SEED" $${ERRAND:+--errand "$$ERRAND"}
