@@ -102,6 +102,8 @@ class MeaningIndex:
             draft = self._file.with_name(f"{self._file.name}.{os.getpid()}.new")
             with contextlib.suppress(OSError):
                 self._file.parent.mkdir(parents=True, exist_ok=True)
+                for left in self._file.parent.glob(f"{self._file.name}.*.new"):
+                    left.unlink()  # by a process that was killed; one that is at it loses no more than this writing
                 with draft.open("wb") as stream:
                     arrays: dict[str, Any] = {**head, **self._near.dump()}
                     np.savez(stream, **arrays)

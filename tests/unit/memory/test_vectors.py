@@ -210,6 +210,14 @@ def test_an_index_that_can_t_be_written_is_only_slower_to_open(tmp_path: Path, e
         assert index.search(["matter 1"], 1)[0].key == "part-1"
 
 
+def test_what_a_killed_writer_left_is_cleared_away(tmp_path: Path, embedder: MiniLm) -> None:
+    file = tmp_path / "parts.index"
+    (tmp_path / "parts.index.4711.new").write_bytes(b"half of it")
+    with Store(f"sqlite:///{tmp_path}/mind.db") as store:
+        begin(store, embedder, file)
+    assert [path.name for path in tmp_path.glob("parts.index*")] == ["parts.index"]
+
+
 def test_kinds_that_have_no_texts_are_not_searched(tmp_path: Path, embedder: MiniLm) -> None:
     with Store(f"sqlite:///{tmp_path}/mind.db") as store:
         mood = {"initiative": 0.5, "persistence": 0.5, "caution": 0.5}
