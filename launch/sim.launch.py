@@ -14,7 +14,8 @@ from anima.runtime.processes import Process
 
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
-    "robot": "robot", "sim": "sim", "seed": "seed", "speed": "speed", "llm": "llm.model", "record": "record.on",
+    "robot": "robot", "sim": "sim", "gui": "gui", "seed": "seed", "speed": "speed", "llm": "llm.model",
+    "record": "record.on",
     "self": "inner.self_name", "packs": "inner.packs", "isolated": "inner.isolated", "parts": "learn.parts",
 }
 
@@ -26,7 +27,11 @@ def generate_launch_description():
         settings += ["--set", [f"{setting}=", LaunchConfiguration(argument)]]
     return LaunchDescription([
         DeclareLaunchArgument("robot", default_value="", description="The robot: a file of config/robots"),
-        DeclareLaunchArgument("sim", default_value="mujoco", description="The simulator", choices=["mujoco"]),
+        DeclareLaunchArgument(
+            "sim", default_value="mujoco", description="The simulator; scripts/gazebo installs Gazebo",
+            choices=["mujoco", "gazebo"],
+        ),
+        DeclareLaunchArgument("gui", default_value="", description="true opens Gazebo's window, where there is a display"),
         DeclareLaunchArgument("seed", default_value="", description="Where things lie, and the simulator's noise"),
         DeclareLaunchArgument(
             "speed", default_value="", description="How much faster than the wall clock time may run as the body moves"
