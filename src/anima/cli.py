@@ -49,7 +49,7 @@ Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random
 Speed = Annotated[
     float, typer.Option(help="How much faster than the clock simulated time may run while the robot moves.")
 ]
-Sim = Annotated[str, typer.Option(help="The simulator: mujoco; firmware puts the emulated board in between.")]
+Sim = Annotated[str, typer.Option(help="mujoco, gazebo (after scripts/gazebo), or firmware: the emulated board.")]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
 Memory = Annotated[
     str,
