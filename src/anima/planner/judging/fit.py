@@ -15,7 +15,7 @@ from anima.planner.judging.head import features, softmax
 from anima.planner.llm.base import State
 
 FOLDS = 5
-STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1)  # weight of the cases against that of small weights
+STRENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3)  # weight of the cases against that of small weights
 BINS = 10
 
 Floats = NDArray[np.float64]
