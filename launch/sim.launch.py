@@ -31,7 +31,7 @@ def generate_launch_description():
             "sim", default_value="mujoco", description="The simulator; scripts/gazebo installs Gazebo",
             choices=["mujoco", "gazebo"],
         ),
-        DeclareLaunchArgument("gui", default_value="", description="true opens Gazebo's window, where there is a display"),
+        DeclareLaunchArgument("gui", default_value="", description="true opens Gazebo's window"),
         DeclareLaunchArgument("seed", default_value="", description="Where things lie, and the simulator's noise"),
         DeclareLaunchArgument(
             "speed", default_value="", description="How much faster than the wall clock time may run as the body moves"
