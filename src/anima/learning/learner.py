@@ -82,6 +82,9 @@ class Learner:
         self._errands: frozenset[str] = frozenset()  # utterances that an errand came of: what answers them reports
         self._docked_at = float("-inf")
         self._left_over = True
+        for item in self._store.all(items.OBSERVATION) if self._store is not None else ():
+            seen = Observation.model_validate(item.data)
+            self._desk.observed.setdefault(seen.encounter, []).append((item.id, seen))
 
     # --- the step --------------------------------------------------------------------------------
 
@@ -92,6 +95,7 @@ class Learner:
         if self._left_over:
             self._left_over = False
             self._take_up(now)
+            self._guide(now, "", anew=True)
         self._follow(now, inbox)
         for speech in (*inbox.new(t.SPEECH), *inbox.new(t.REPLY)):
             self._spoke(now, speech)
@@ -218,11 +222,6 @@ class Learner:
 
     def _take_up(self, now: float) -> None:
         """Encounters that a switched-off robot did not reflect on are reflected on now."""
-        if self._store is None:
-            return
-        for item in self._store.all(items.OBSERVATION):
-            seen = Observation.model_validate(item.data)
-            self._desk.observed.setdefault(seen.encounter, []).append((item.id, seen))
         for encounter in list(self._desk.observed):
             self._reflection.look_back(now, encounter)
 
@@ -303,6 +302,7 @@ class Learner:
         book = self._desk.book
         return {
             "active": self._active,
+            "left_over": self._left_over,
             "clock": {"id": self._desk.clock.id, "epoch_utc_s": self._desk.clock.epoch_utc_s},
             "encounters": self._encounters.dump(),
             "signs": self._signs.dump(),
@@ -323,7 +323,7 @@ class Learner:
     def load(cls, settings: Settings, data: Mapping[str, Any], model: Mind | None = None) -> Learner:
         """One that goes on from what `dump` said. It writes nothing: what it learns was written when it was lived."""
         learner = cls(settings.model_copy(update={"memory_url": "none"}), model)
-        learner._active, learner._left_over = bool(data["active"]), False
+        learner._active, learner._left_over = bool(data["active"]), bool(data["left_over"])
         learner._desk.clock = RunClock(**data["clock"])
         learner._desk.book.load(data["book"])
         learner._desk.observed = {

@@ -50,7 +50,8 @@ class Conversation:
         Empty when the words may hold an order, or when what they ask for is not kept here.
         """
         own = own_words(utterance.text)
-        if self.settings.memory_url == "none" or own != " ".join(utterance.text.split()) or is_off_limits(own):
+        # Whoever learns has said so with a first guidance; without one nothing would be kept.
+        if self.guidance is None or own != " ".join(utterance.text.split()) or is_off_limits(own):
             return ""
         if self.settings.learn.lessons:
             wish = effects.asked(own, self.names)

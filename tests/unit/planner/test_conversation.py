@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.planner_rig import Bench, backlog, objective, of
 
 from anima import topics as t
 from anima.config import Settings, Switches
@@ -12,15 +13,11 @@ from anima.planner.conversation import Conversation, talk_prefix
 from anima.planner.lexicon import known_names
 from anima.planner.llm.base import Request
 from anima.planner.options import Step
-from anima.planner.prefrontal import PrefrontalPlanner
+from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.learning import Guidance, Reminder
 from anima.types.mind import Utterance
-from support.planner_rig import Bench, backlog, objective, of
-from support.scripted_model import ScriptedModel
-
-REMEMBERS = Settings(memory_url="sqlite://")
 
 
 def guidance(text: str = "", portrait: str = "", length: str = "") -> Sent:
@@ -33,13 +30,11 @@ def guidance(text: str = "", portrait: str = "", length: str = "") -> Sent:
 
 
 class Remembering(Bench):
-    """A planner of a robot that remembers."""
+    """A planner beside a learner that keeps what it is told."""
 
     def __init__(self, script: object) -> None:
         super().__init__(script)
-        self.model = ScriptedModel(script if callable(script) else lambda request: script)  # type: ignore[arg-type]
-        self.planner = PrefrontalPlanner(REMEMBERS, self.model)  # type: ignore[arg-type]
-        self.run(1.0)
+        self.give(guidance())
 
 
 def ends(bench: Bench, state: str = "done", reason: str = "") -> list[str]:
@@ -89,13 +84,12 @@ def test_an_order_with_a_wish_in_it_is_still_an_order() -> None:
     assert len(bench.model.requests) == 1
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [Settings(), Settings(memory_url="sqlite://", learn=Switches(lessons=False, intentions=False))],
-    ids=["no memory", "switched off"],
-)
-def test_nothing_is_promised_that_would_not_be_kept(settings: Settings) -> None:
+@pytest.mark.parametrize("learns", [False, True], ids=["nobody learns", "switched off"])
+def test_nothing_is_promised_that_would_not_be_kept(learns: bool) -> None:
+    settings = Settings(learn=Switches(lessons=not learns, intentions=not learns))
     talk = Conversation(settings, known_names(settings))
+    if learns:
+        talk.take(Inbox.of([guidance()]))
     for text in ("be brief please", "next time ask how the cat is"):
         assert talk.at_once(Utterance(header=Header.at(0.0), id="u", speaker="ana", text=text)) == ""
 
