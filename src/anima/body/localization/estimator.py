@@ -17,7 +17,8 @@ from anima.body.pose import LOST_SIGMA_M, Pose2D, wrap
 
 Reals = NDArray[np.float64]
 
-_JUMP_M, _JUMP_RAD = 0.6, 1.0      # between two scans no base moves that far: its odometry began anew
+_JUMP_M, _JUMP_MPS = 0.1, 1.5      # no base moves farther than this between two scans: its odometry began anew
+_JUMP_RAD, _JUMP_RADPS = 0.2, 4.0
 _ELSEWHERE_M, _ELSEWHERE_RAD = 0.30, 0.30
 _CLEARLY = 0.05                    # so much more of the scan explained is a better explanation
 _SETTLED_M, _SETTLED_RAD = 0.05, 0.05
@@ -36,7 +37,8 @@ class Estimator:
         self._field, self._tuning = field, tuning
         self._particles = Particles(field, tuning, luck)
         self._hints: list[Pose2D] = []
-        self._odometry: Pose2D | None = None      # at the last scan
+        self._now = 0.0                           # of the last scan, and odometry then
+        self._odometry: Pose2D | None = None
         self._looked_from: Pose2D | None = None   # odometry when the particles last took a scan in
         self._low_since: float | None = None
         self._searched_at = -math.inf
@@ -73,7 +75,7 @@ class Estimator:
 
     def feed(self, now: float, odometry: Pose2D, points: Reals) -> None:
         """A scan's hits in base_link, shape (n, 2), and base_link in odom at its moment."""
-        self._follow(odometry)
+        self._follow(now, odometry)
         if len(points) < self._tuning.sureness.least_beams:
             return
         if self._hints:
@@ -85,14 +87,15 @@ class Estimator:
         if not self.sure:
             self._find(now, points)
 
-    def _follow(self, odometry: Pose2D) -> None:
+    def _follow(self, now: float, odometry: Pose2D) -> None:
         """Carry everything on by odometry; a leap of it is no motion of the robot."""
         before, self._odometry = self._odometry, odometry
+        dt, self._now = max(0.0, now - self._now), now
         if before is None:
             return
         step = before.inverse() @ odometry
         way = math.hypot(step.x, step.y)
-        if way > _JUMP_M or abs(step.yaw) > _JUMP_RAD:
+        if way > _JUMP_M + _JUMP_MPS * dt or abs(step.yaw) > _JUMP_RAD + _JUMP_RADPS * dt:
             if self.map_to_odom is not None:
                 self.map_to_odom = (self.map_to_odom @ before) @ odometry.inverse()
             self._looked_from = odometry

@@ -43,6 +43,7 @@ class Particles:
         self._sharp = field.likelihoods(sensor.hit_sigma_m, sensor.stray_share).ravel()
         self._blunt = field.likelihoods(sensor.search_sigma_m, sensor.stray_share).ravel()
         self._slow = self._fast = 0.0
+        self._belief: Belief | None = None
         self.poses: Reals = np.zeros((tuning.particles.least, 3))
         self.weights: Reals = np.full(len(self.poses), 1.0 / len(self.poses))
 
@@ -73,6 +74,7 @@ class Particles:
         return np.asarray(spread + np.array([pose.x, pose.y, pose.yaw]))
 
     def _set(self, poses: Reals) -> None:
+        self._belief = None
         self.poses = poses
         self.weights = np.full(len(poses), 1.0 / len(poses))
 
@@ -80,6 +82,7 @@ class Particles:
 
     def move(self, step: Pose2D) -> None:
         """Move every particle by odometry (`step` in the base's frame before it), each with an error of its own."""
+        self._belief = None
         motion, count = self._tuning.motion, len(self.poses)
         way, turn = math.hypot(step.x, step.y), abs(step.yaw)
         sigma_m = motion.least_m + motion.drive_m_per_m * way + motion.drive_m_per_rad * turn
@@ -128,8 +131,7 @@ class Particles:
         """How many particles the spread of the belief asks for (KLD sampling; Fox 2003, equation 7)."""
         particles = self._tuning.particles
         heavy = self.weights > 0.01 / len(self.weights)
-        bins = np.floor(self.poses[heavy] / (particles.bin_m, particles.bin_m, particles.bin_rad)).astype(np.int64)
-        k = len(np.unique(bins, axis=0))
+        k = len(np.unique(_bins(self.poses[heavy], particles.bin_m, particles.bin_rad)))
         if k <= 1:
             return particles.least
         a = 2.0 / (9.0 * (k - 1))
@@ -147,16 +149,16 @@ class Particles:
         self._set(poses)
 
     def _jitter(self, sigma_m: float, sigma_rad: float) -> None:
+        self._belief = None
         self.poses += self._luck.standard_normal(self.poses.shape) * (sigma_m, sigma_m, sigma_rad)
 
     # --- what follows ----------------------------------------------------------------------------
 
     def belief(self) -> Belief:
         """The heaviest spot, and what of the particles is around it."""
-        turned = np.remainder(self.poses[:, 2] + math.pi, 2 * math.pi) - math.pi
-        spots = np.floor(np.column_stack([self.poses[:, :2] / _SPOT_M, turned / _SPOT_RAD])).astype(np.int64)
-        _, which = np.unique(spots, axis=0, return_inverse=True)
-        which = which.ravel()
+        if self._belief is not None:
+            return self._belief
+        _, which = np.unique(_bins(self.poses, _SPOT_M, _SPOT_RAD), return_inverse=True)
         members = which == int(np.argmax(np.bincount(which, self.weights)))
         pose = self._mean(members)
         for _ in range(2):
@@ -167,7 +169,8 @@ class Particles:
         off = self.poses[members] - (pose.x, pose.y, pose.yaw)
         off[:, 2] = np.remainder(off[:, 2] + math.pi, 2 * math.pi) - math.pi
         covariance = (off * (weights / share)[:, None]).T @ off
-        return Belief(pose, covariance, share)
+        self._belief = Belief(pose, covariance, share)
+        return self._belief
 
     def spread(self) -> Reals:
         """The covariance of all particles, shape (3, 3), headings about their mean direction."""
@@ -186,3 +189,11 @@ class Particles:
         x, y = weights @ self.poses[members, :2]
         yaw = math.atan2(weights @ np.sin(self.poses[members, 2]), weights @ np.cos(self.poses[members, 2]))
         return Pose2D(float(x), float(y), wrap(yaw))
+
+
+def _bins(poses: Reals, side_m: float, side_rad: float) -> NDArray[np.int64]:
+    """One number per pose, the same for poses in the same cell of a grid over x, y and heading."""
+    heading = np.remainder(poses[:, 2], 2 * math.pi) / side_rad
+    x, y, turn = (np.floor(part).astype(np.int64) for part in (poses[:, 0] / side_m, poses[:, 1] / side_m, heading))
+    key: NDArray[np.int64] = ((x << 20) + y) * 1024 + turn
+    return key
