@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ def at(name: str) -> str:
 class Graph:
     """A running graph in a namespace, and a bench beside it that only listens."""
 
-    def __init__(self, domain: int, logs: Path) -> None:
-        namespaced = {name: [*words, "-r", f"__ns:={NAMESPACE}"] for name, words in commands(SETTINGS).items()}
+    def __init__(self, domain: int, logs: Path, more: Mapping[str, str]) -> None:
+        words_of = commands({**SETTINGS, **more})
+        namespaced = {name: [*words, "-r", f"__ns:={NAMESPACE}"] for name, words in words_of.items()}
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         self.supervisor = Supervisor(namespaced, logs)
         self.supervisor.__enter__()
@@ -62,11 +63,11 @@ class Graph:
 
 
 @contextmanager
-def running_graph(logs: Path) -> Iterator[Graph]:
-    """A graph that is up; it is stopped in the end."""
+def running_graph(logs: Path, more: Mapping[str, str] | None = None) -> Iterator[Graph]:
+    """A graph that is up, with `more` settings; it is stopped in the end."""
     before = os.environ.get("ROS_DOMAIN_ID")
     with own_domain() as domain:
-        graph = Graph(domain, logs)
+        graph = Graph(domain, logs, more or {})
         try:
             graph.wait_up()
             yield graph
