@@ -17,7 +17,9 @@ def read(path: str) -> Any:
 
 DEFINED = {
     name: int(value.rstrip("uL"))
-    for name, value in re.findall(r"^#define (\w+) (-?\d+u?L?) ", (FIRMWARE / "core/limits.h").read_text(), re.MULTILINE)
+    for name, value in re.findall(
+        r"^#define (\w+) (-?\d+u?L?) ", (FIRMWARE / "core/limits.h").read_text(), re.MULTILINE
+    )
 }
 BASE = read("config/robots/anima.yaml")["base"]
 HOST = read("config/reflex.yaml")
