@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -50,13 +51,20 @@ def load_effect_words(file: Path = EFFECTS_FILE) -> EffectWords:
 class Asked:
     """An effect that somebody's words ask for. `explicit`: as an instruction for the future, else only as a sign.
 
-    `whole`: hardly anything else was said, so that nothing is left for the planner to understand.
+    `whole`: hardly anything else was said, so that nothing is left to understand. `once`: it is meant for
+    this time only.
     """
 
     name: str
     value: str
     explicit: bool
     whole: bool
+    once: bool = False
+
+    @property
+    def strength(self) -> Literal["shown", "said", "told"]:
+        """What it is worth as evidence for other times."""
+        return "shown" if self.once else "told" if self.explicit else "said"
 
     @property
     def effect(self) -> str:
@@ -85,12 +93,12 @@ def asked(text: str, names: KnownNames, words: EffectWords | None = None) -> Ask
             for patterns, is_asked in ((ways.ask, True), (ways.complain, False)):
                 if found := _found(said, patterns):
                     always = any(re.search(rf"\b(?:{pattern})\b", said) for pattern in w.always)
-                    return Asked(name, value, (is_asked or always) and not once, _is_whole(said, found, names))
+                    return Asked(name, value, (is_asked or always) and not once, _is_whole(said, found, names), once)
     for pattern in w.search:
         for match in re.finditer(pattern, said):
             places = _surfaces(match[1], names)
             if places:
-                return Asked(SEARCH_ORDER, ",".join(places), not once, _is_whole(said, [match], names))
+                return Asked(SEARCH_ORDER, ",".join(places), not once, _is_whole(said, [match], names), once)
     for pattern in w.address:
         called = re.search(pattern, said)
         if called is not None and called[1] not in _NO_NAMES:
@@ -99,9 +107,10 @@ def asked(text: str, names: KnownNames, words: EffectWords | None = None) -> Ask
 
 
 def is_thanks(text: str, words: EffectWords | None = None) -> bool:
-    """Whether the person thanks."""
+    """Whether the person thanks, and says hardly anything else: praise in a longer sentence may be mockery."""
     said = _plain(text)
-    return any(re.search(rf"\b(?:{pattern})\b", said) for pattern in (words or load_effect_words()).thanks)
+    found = _found(said, (words or load_effect_words()).thanks)
+    return bool(found) and len(_left(said, found)) <= 2
 
 
 def acknowledged(one: Asked) -> str:
@@ -167,12 +176,17 @@ def _found(said: str, patterns: Sequence[str]) -> list[re.Match[str]]:
 
 def _is_whole(said: str, found: Sequence[re.Match[str]], names: KnownNames) -> bool:
     """Whether the words left over name no thing or place and are few."""
+    words = _left(said, found)
+    nouns = {part for name in (*names.objects, *names.places) for part in name.split("_")}
+    return len(words) <= 6 and not nouns & set(words)
+
+
+def _left(said: str, found: Sequence[re.Match[str]]) -> list[str]:
+    """The words beside what was found that carry meaning."""
     left = list(said)
     for match in found:
         left[match.start() : match.end()] = " " * (match.end() - match.start())
-    words = [word for word in re.split(r"[ ,]+", "".join(left)) if word and word not in _SMALL]
-    nouns = {part for name in (*names.objects, *names.places) for part in name.split("_")}
-    return len(words) <= 6 and not nouns & set(words)
+    return [word for word in re.split(r"[ ,]+", "".join(left)) if word and word not in _SMALL]
 
 
 def _surfaces(text: str, names: KnownNames) -> list[str]:

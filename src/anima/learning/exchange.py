@@ -90,7 +90,7 @@ class Exchange:
             }
         )  # fmt: skip
         self.keep(now, f"r-{said.event}", seen, said.because)
-        self._teach_effect(now, said, wish.effect, wish.situation, "told" if wish.explicit else "said")
+        self._teach_effect(now, said, wish.effect, wish.situation, wish.strength)
 
     def _teach_effect(self, now: float, said: Said, effect: str, situation: str, strength: str) -> None:
         stamp = self.desk.stamp(now)

@@ -40,6 +40,8 @@ def compose(now: float, now_utc_s: float, encounter: str, person: str, book: Boo
             when = _WHEN.get(one.situation, "")
             lines.append(f"- {when}: {one.rule}" if when else f"- {one.rule}")
             because.append(id)
+        if ADDRESS in effects:
+            lines.append(f"- Call the person {effects[ADDRESS]}.")
         if lines:
             lines.insert(0, f"What I learned about dealing with {person or 'people'}:")
     if switches.facts:

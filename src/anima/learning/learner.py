@@ -104,7 +104,7 @@ class Learner:
                 self._meet(now, utterance.speaker, utterance.id)
                 self._signs.answered()
                 wish = self._exchange.heard(now, utterance, self._encounter(utterance.speaker))
-                if wish is not None and wish.explicit:
+                if wish is not None:
                     self._obey(now, utterance.speaker, wish.effect)
                 self._encounters.said(utterance.speaker, utterance.text)
         self._watch(now, inbox)
@@ -191,7 +191,7 @@ class Learner:
         self._publish(now)
 
     def _obey(self, now: float, person: str, effect: str) -> None:
-        """An instruction that a mechanism can follow is followed at once; the words of the prefix stay as they are."""
+        """A wish that a mechanism can follow is followed at once; the words of the prefix stay as they are."""
         name, value = split(effect)
         self._effects.setdefault(person, {})[name] = value
         self._publish(now)

@@ -55,7 +55,8 @@ class Conversation:
             return ""
         if self.settings.learn.lessons:
             wish = effects.asked(own, self.names)
-            if wish is not None and wish.whole:
+            # "Tell me more" wants an answer now, besides.
+            if wish is not None and wish.whole and (wish.explicit or wish.value != "full"):
                 return effects.acknowledged(wish)
         if self.settings.learn.intentions and (found := later.wanted(own, 0.0, dt.timezone.utc)) is not None:
             return f"OK, I'll {found.do.rstrip('.!?')} then."

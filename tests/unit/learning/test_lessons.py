@@ -306,6 +306,20 @@ def test_silence_ends_the_encounter(tmp_path: Path, mind: ScriptedMind, monkeypa
     life.close()
 
 
+def test_what_is_meant_for_this_time_only_is_obeyed_now_and_only_a_hypothesis_for_later(
+    tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = Life(tmp_path, mind, monkeypatch)
+    life.hear("bring me the red cube")
+    life.speak("Done: you have the red cube.")
+    life.hear("keep it short today, please")
+    assert life.guidance.report_length == "short"
+    life.end()
+    next_day(life)
+    assert life.guidance.report_length == ""
+    life.close()
+
+
 def test_docking_ends_the_encounter_unless_somebody_speaks_there(
     tmp_path: Path, mind: ScriptedMind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
