@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -54,6 +55,23 @@ class TestWhoDrives:
 
     def test_a_skill_drives_the_base(self, rig: Rig) -> None:
         assert rig.drive(0.3) == (pytest.approx(0.3), 0.0)
+
+    def test_that_a_person_drives_is_told_at_once_and_its_end_too(self, rig: Rig) -> None:
+        rig.drive(0.3)
+        rig.tick(teleop(0.1))
+        assert rig.told("teleop") == [True] and rig.active == ["teleop"]
+        rig.rest(1.5)
+        assert rig.told("teleop") == [True, False] and rig.active == []
+
+    def test_the_base_is_handed_back_without_a_jump(self, rig: Rig) -> None:
+        for _ in range(50):
+            rig.tick(teleop(-0.2), skill(0.4))
+        speeds = [rig.out[0]]
+        for _ in range(100):
+            speeds.append(rig.tick(skill(0.4))[0])
+        steps = [after - before for before, after in itertools.pairwise(speeds)]
+        assert speeds[0] == pytest.approx(-0.2) and speeds[-1] == pytest.approx(0.4)
+        assert max(steps) <= BASE.max_linear_accel_mps2 * TICK_S + CONFIG.tuning.commands.linear_brake_mps2 * TICK_S
 
     def test_a_person_at_the_teleop_takes_the_base_from_the_skill(self, rig: Rig) -> None:
         rig.drive(0.3)

@@ -174,3 +174,27 @@ def test_a_call_by_hand_from_the_moment_of_the_stop_word_does_not_begin_after_it
     assert bench.tick(t.OPERATOR_CALL.of(by_hand), said(now, "Stop!")) == []
     assert bench.wait(2.0) == []
     assert [verdict.reason for verdict in bench.verdicts] == ["the person said stop"]
+
+
+class TestTeleop:
+    def test_whoever_takes_the_wheel_takes_the_lease_and_the_errand_waits_with_that_reason(self, bench: Bench) -> None:
+        lease = bench.begin(GO)
+        (back,) = bench.tick(stop_state(bench.now, False, "teleop"))
+        assert (back.id, back.granted, back.reason) == (lease.id, False, "a person drives by hand")
+        bench.end(lease, Failure.INTERRUPTED)
+        assert bench.state_of("o1") == "parked" and "a person drives by hand" in bench.reason_of("o1")
+
+    def test_meanwhile_nothing_that_moves_begins(self, bench: Bench) -> None:
+        bench.tick(stop_state(bench.now, False, "teleop"))
+        assert bench.tick(accepted(bench.now, GO)) == []
+        assert bench.tick(t.OPERATOR_CALL.of(operator("p1", "go_to", place="kitchen"))) == []
+        assert not bench.verdicts[-1].accepted and bench.verdicts[-1].reason == "a person drives by hand"
+
+    def test_when_the_hands_are_off_the_errand_goes_on_by_itself_and_was_charged_nothing(self, bench: Bench) -> None:
+        lease = bench.begin(GO)
+        bench.tick(stop_state(bench.now, False, "teleop"))
+        bench.end(lease, Failure.INTERRUPTED)
+        bench.tick(stop_state(bench.now))
+        bench.wait(3.0)
+        assert bench.focus == "o1" and bench.failures == []
+        assert bench.begin(call("c2", "go_to", place="kitchen")).granted

@@ -134,3 +134,33 @@ def test_a_gripper_kept_open_by_what_it_holds_keeps_its_grip(rig: Rig) -> None:
 def test_a_joint_state_that_is_not_finite_is_not_believed(rig: Rig) -> None:
     rig.tick(t.JOINT_STATES.of(joints(0.0, arm={"elbow_flex": math.nan})))
     assert all(math.isfinite(step["elbow_flex"]) for step in follow(rig, 1.0, arm({"elbow_flex": 1.0})))
+
+
+def by_hand(targets: dict[str, float]) -> Sent:
+    return t.ARM_COMMAND_TELEOP.of(reach(0.0, targets, 0.0))
+
+
+class TestByHand:
+    def test_a_person_takes_the_arm_from_the_skill_in_the_middle_of_its_motion(self, rig: Rig) -> None:
+        follow(rig, 0.1, arm({"elbow_flex": 1.0}))
+        path = follow(rig, 1.0, by_hand({"shoulder_pan": 0.2}))
+        assert path[-1]["shoulder_pan"] == pytest.approx(0.2)
+        assert path[-1]["elbow_flex"] < 0.3, "the skill's motion has ended"
+
+    def test_while_a_person_has_the_arm_a_skill_moves_no_joint_and_is_told_why(self, rig: Rig) -> None:
+        rig.tick(by_hand({"shoulder_pan": 0.0}))
+        assert follow(rig, 0.3, arm({"elbow_flex": 1.0})) == []
+        assert "a person moves the arm by hand" in rig.events[-1].detail
+
+    def test_when_the_person_falls_silent_the_skill_may_move_it_again(self, rig: Rig) -> None:
+        rig.tick(by_hand({"shoulder_pan": 0.1}))
+        rig.rest(1.0)
+        assert follow(rig, 1.0, arm({"elbow_flex": 0.5}))[-1]["elbow_flex"] == pytest.approx(0.5)
+
+    def test_that_a_person_moves_the_arm_is_told(self, rig: Rig) -> None:
+        rig.tick(by_hand({"shoulder_pan": 0.1}))
+        assert rig.active == ["teleop"]
+
+    def test_the_software_stop_holds_the_arm_against_the_person_too(self, rig: Rig) -> None:
+        rig.tick(t.STOP_REQUEST.of(request(rig.now, True)))
+        assert follow(rig, 0.5, by_hand({"shoulder_pan": 0.2})) == []

@@ -205,3 +205,10 @@ def test_when_the_clock_is_set_back_it_goes_on_telling(thalamus: Region) -> None
         thalamus.tick(reflex(0, "bumper"))
     thalamus.now = 0.0
     assert any(thalamus.tick(reflex(0, "bumper")) for _ in range(200))
+
+
+def test_being_taken_over_by_hand_is_an_event_of_the_operators_and_so_is_its_end(thalamus: Region) -> None:
+    (begun,) = thalamus.tick(reflex(0, "teleop", detail="a person drives the base by hand"))
+    assert (begun.source, begun.kind) == ("operator", "teleop") and "drives the base by hand" in begun.text
+    (ended,) = thalamus.tick(reflex(0, "teleop", active=False))
+    assert (ended.source, ended.kind) == ("operator", "teleop_over")
