@@ -21,6 +21,8 @@ from std_srvs.srv import Trigger
 from anima import topics as t
 from anima.failure import Failure
 from anima.topics import Sent, Topic
+from anima.types.base import Header
+from anima.types.learning import EncounterEnd
 
 from .convert import from_ros, ros_class, to_ros
 from .region_node import PROFILES
