@@ -17,7 +17,7 @@ ORIGINS: dict[str, Origin] = {
     "person": "person", "operator": "person", "skills": "lived", "planner": "lived", "reflex": "lived",
     "battery": "lived", "world": "lived", "acc": "lived", "body": "lived", "wheels": "lived", "memory": "recalled",
 }  # fmt: skip
-_ON_THE_FLOOR_M = 0.20
+_ON_THE_FLOOR_M = 0.30
 
 
 @dataclass(frozen=True)

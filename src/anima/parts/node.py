@@ -31,7 +31,7 @@ from anima.world.stop_words import is_resume, is_stop
 _HEARD = "utterance"
 _OVER = "_over"
 _LOOK_FOR_DUE_S = 1.0
-_UNREMARKABLE = frozenset({"done", "arrived", "object_seen", "object_moved", "power", "localization"})
+_UNREMARKABLE = frozenset({"done", "arrived", "object_seen", "object_moved", "power", "localization", "teleop"})
 
 
 @dataclass
