@@ -49,6 +49,7 @@ BENCHES = {
     "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
     "learning": Bench("learning:bench_learning", "learning from people: judgements, pairs of encounters, injections, cost"),
     "judge": Bench("judge:bench_judge", "closed judgements: accuracy, share unsure, calibration (--heldout)"),
+    "parts": Bench("parts:bench_parts", "parts and the Self: each role on labelled cases; scenarios, a week"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
     "localization": Bench("localization:bench_localization", "where it thinks it is, and the way back when carried off"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
