@@ -17,6 +17,7 @@ from anima.runtime.local_graph import LocalGraph
 from anima.skills.registry import skill
 from anima.types.base import Header, Time
 from anima.types.mind import Fault, GroundTruth, Lease, Outcome, SkillCall, StopRequest
+from anima.types.std import PoseWithCovarianceStamped
 from anima_sim.body import SimulatedBody
 
 DRIVING = ("body", "reflex_kernel", "localization", "parietal_affordance", "motor_cortex")
@@ -45,6 +46,7 @@ class SkillRig:
         self._leases = 0
         if at is not None:
             self.world.place_robot(at.x, at.y, at.yaw)
+            self.graph.send(t.INITIAL_POSE.of(PoseWithCovarianceStamped.about(0.0, at.to_msg(), 0.05, 0.05)))
         self.graph.run_for(0.6)
 
     @property

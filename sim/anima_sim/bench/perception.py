@@ -24,7 +24,7 @@ from anima.runtime.local_graph import LocalGraph
 from anima.topics import Topic
 from anima.types.base import Duration, Header, Msg
 from anima.types.mind import Detection, Detections, WorldState
-from anima.types.std import JointTrajectory, JointTrajectoryPoint
+from anima.types.std import JointTrajectory, JointTrajectoryPoint, PoseWithCovarianceStamped
 from anima_sim.bench.run import Figures
 from anima_sim.body import SimulatedBody
 from anima_sim.scene import SceneObject
@@ -84,8 +84,9 @@ class Lookout:
         return [seen for seen in self.graph.sent(t.DETECTIONS) if seen.header.stamp.seconds > start + 0.1]
 
     def look_from(self, pose: Pose2D, seconds: float = _LOOK_S) -> list[Detections]:
-        """Stand at a pose and look."""
+        """Stand at a pose, told where that is, and look."""
         self.world.place_robot(pose.x, pose.y, pose.yaw)
+        self.graph.send(t.INITIAL_POSE.of(PoseWithCovarianceStamped.about(self.graph.now, pose.to_msg(), 0.05, 0.05)))
         return self.run(seconds)
 
     def in_good_view(self) -> list[SceneObject]:

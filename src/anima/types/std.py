@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
+
 from .base import Bytes, Duration, Float32s, Float64s, Header, Int8s, Msg, Time
 
 
@@ -83,6 +85,14 @@ class PoseWithCovarianceStamped(Msg):
     ros: ClassVar[str] = "geometry_msgs/msg/PoseWithCovarianceStamped"
     header: Header
     pose: PoseWithCovariance
+
+    @classmethod
+    def about(
+        cls, now: float, pose: Pose, sigma_m: float, sigma_rad: float, frame_id: str = "map"
+    ) -> PoseWithCovarianceStamped:
+        """A pose on the floor, known that well in x and y, and in heading."""
+        variances = np.diag([sigma_m**2, sigma_m**2, 0.0, 0.0, 0.0, sigma_rad**2])
+        return cls(header=Header.at(now, frame_id), pose=PoseWithCovariance(pose=pose, covariance=variances.ravel()))
 
 
 class Twist(Msg):
