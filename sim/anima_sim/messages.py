@@ -157,7 +157,7 @@ def camera_info(now: float, lens: Intrinsics, frame: str) -> std.CameraInfo:
 
 
 def truth(now: float, world: RobotWorld) -> mind.GroundTruth:
-    """What really is, for the judge and the stand-in localization."""
+    """What really is, for the judge alone."""
     judge = world.truth
     linear, angular = judge.robot_velocity()
     objects = []
