@@ -18,6 +18,10 @@ from anima import brain
 from anima import topics as t
 from anima.console.folders import state_folder
 from anima.console.mind import mind_app
+from anima.console.options import (
+    Facts, Intentions, Isolated, Lessons, Memory, Model, Packs, Parts, Record, Seed, SelfModel, Set, Sim, Speed, Who,
+    inner, switched,
+)  # fmt: skip
 from anima.console.start import NotArmed, arm, graph
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
@@ -44,55 +48,6 @@ add_learning(app)
 
 console = Console(highlight=False)
 ONCE_S = 2.5  # in which every process has said at least twice how it works
-
-Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random number of the simulator.")]
-Speed = Annotated[
-    float, typer.Option(help="How much faster than the clock simulated time may run while the robot moves.")
-]
-Sim = Annotated[str, typer.Option(help="mujoco, gazebo (after scripts/gazebo), or firmware: the emulated board.")]
-Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
-Memory = Annotated[
-    str,
-    typer.Option(help="Where it remembers across restarts: a database URL, or none. Empty: as config/anima.yaml says."),
-]
-
-
-Record = Annotated[
-    bool, typer.Option("--record", help="Record every topic and step, for `anima why`, `anima replay` and Foxglove.")
-]
-
-
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any setting of config/anima.yaml, e.g. --set temperament=driven."),
-]
-
-
-def _switch(name: str, what: str) -> Any:
-    return typer.Option(f"--{name}/--no-{name}", help=f"Whether it learns and uses {what}.")
-
-
-Lessons = Annotated[bool, _switch("lessons", "lessons about dealing with people")]
-SelfModel = Annotated[bool, _switch("selfmodel", "beliefs about itself and its portrait")]
-Intentions = Annotated[bool, _switch("intentions", "what it promised for later")]
-Facts = Annotated[bool, _switch("facts", "facts about people")]
-Parts = Annotated[bool, _switch("parts", "dynamic parts: viewpoints that bid, and a Self that chooses")]
-Who = Annotated[str, typer.Option("--self", help="Who it is inside: a name of `anima parts selves`.")]
-Packs = Annotated[str, typer.Option(help="Packs of core parts, with commas between: safety,social.")]
-Isolated = Annotated[
-    bool, typer.Option("--isolated", help="The Self sees no text from outside, only the closed form of the bids.")
-]
-
-
-def _inner(who: str, packs: str, isolated: bool) -> dict[str, str]:
-    """Who it is inside, as settings; what is left open stays as the settings file says."""
-    given = {"inner.self_name": who, "inner.packs": packs, "inner.isolated": "true" if isolated else ""}
-    return {key: value for key, value in given.items() if value}
-
-
-def _switched(**on: bool) -> dict[str, str]:
-    """The switches that are off, as settings."""
-    return {f"learn.{name}": "false" for name, is_on in on.items() if not is_on}
 
 
 def _more(record: bool, pairs: list[str] | None) -> dict[str, str]:
@@ -123,8 +78,8 @@ def up(
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
-    off = _switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
-    more = {"memory_url": memory, **_more(record, sets), **off, **_inner(who, packs, isolated)}
+    off = switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
+    more = {"memory_url": memory, **_more(record, sets), **off, **inner(who, packs, isolated)}
     with graph(sim, seed, speed, model, **more) as running, Client([]) as client:
         console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
         try:
