@@ -91,14 +91,11 @@ def _surroundings(world: ET.Element, tuning: GazeboTuning) -> None:
     physics = ET.SubElement(world, "physics", type="ode")
     _put(physics, "max_step_size", f"{tuning.timestep_s:g}")
     _put(physics, "real_time_update_rate", "1000")
-    solver = _put(_put(physics, "ode"), "solver")
-    _put(solver, "type", tuning.solver)
+    ode = _put(physics, "ode")
+    solver = _put(ode, "solver")
+    _put(solver, "type", "quick")
     _put(solver, "iters", str(tuning.iterations))
-    _put(solver, "sor", f"{tuning.relaxation:g}")
-    _put(solver, "friction_model", "cone_model" if tuning.friction_cone else "pyramid_model")
-    limits = _put(physics.find("ode"), "constraints")
-    _put(limits, "cfm", f"{tuning.softness:g}")
-    _put(limits, "erp", f"{tuning.correction:g}")
+    limits = _put(ode, "constraints")
     _put(limits, "contact_surface_layer", "0.0001")
     scene = _put(world, "scene")
     _put(scene, "ambient", "0.62 0.62 0.62 1")
@@ -192,8 +189,8 @@ def _inertial(element: ET.Element, link: _Link, tuning: GazeboTuning) -> None:
         geom = link.shapes[0][1]
         mass, centre = float(geom.attrib["mass"]), np.zeros(3)
         tensor = np.diag(_solid_inertia(geom, mass))
-    # Links as light as a finger shake under ODE; a little more inertia about their own centre is not felt elsewhere.
-    tensor = tensor + np.eye(3) * (tuning.rotor_inertia_kgm2 if len(link.masses) and link.name != "base_link" else 0.0)
+    if link.masses and link.name != "base_link":
+        tensor = tensor + np.eye(3) * tuning.rotor_inertia_kgm2
     inertial = _put(element, "inertial")
     _put(inertial, "pose", frames.text([*centre, 0.0, 0.0, 0.0]))
     _put(inertial, "mass", f"{mass:.9g}")
@@ -284,7 +281,7 @@ def _collision(
     collision = ET.SubElement(link, "collision", name=name)
     _put(collision, "pose", spot)
     collision.append(geometry)
-    _put(collision, "max_contacts", "8")
+    _put(collision, "max_contacts", "4")
     surface = _put(collision, "surface")
     contact = _put(surface, "contact")
     # Gazebo lets two shapes touch whose masks share a bit. Here that comes to the same as MuJoCo's two masks: what
@@ -344,8 +341,7 @@ def _image(lens: ET.Element, width: int, height: int, near_m: float, far_m: floa
     _put(clip, "far", f"{far_m:g}")
 
 
-def _put(parent: ET.Element | None, tag: str, content: str | None = None) -> ET.Element:
-    assert parent is not None
+def _put(parent: ET.Element, tag: str, content: str | None = None) -> ET.Element:
     element = ET.SubElement(parent, tag)
     element.text = content
     return element
