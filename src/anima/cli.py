@@ -19,9 +19,24 @@ from anima import topics as t
 from anima.console.folders import state_folder
 from anima.console.mind import mind_app
 from anima.console.options import (
-    Facts, Intentions, Isolated, Lessons, Memory, Model, Packs, Parts, Record, Seed, SelfModel, Set, Sim, Speed, Who,
-    inner, switched,
-)  # fmt: skip
+    Facts,
+    Intentions,
+    Isolated,
+    Lessons,
+    Memory,
+    Model,
+    Packs,
+    Parts,
+    Record,
+    Seed,
+    SelfModel,
+    Set,
+    Sim,
+    Speed,
+    Who,
+    inner,
+    switched,
+)
 from anima.console.start import NotArmed, arm, graph
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
