@@ -17,7 +17,7 @@ EXACT = 4096
 """So many of the youngest vectors are compared one by one, which takes a millisecond; older ones go into the graph."""
 
 _MOVED = 64
-_LINKS, _EFFORT_TO_BUILD, _EFFORT = 32, 120, 128
+_LINKS, _EFFORT_TO_BUILD, _EFFORT = 32, 200, 384
 _WORN = 0.25
 _CANDIDATES = 4
 # On one thread the graph comes out the same each time, and the robot's other cores are left to others.
@@ -126,6 +126,7 @@ class Nearest:
             self._graph = make(
                 self._dimensions, faiss.ScalarQuantizer.QT_fp16, _LINKS, faiss.METRIC_INNER_PRODUCT
             )
+            self._graph.hnsw.efConstruction = _EFFORT_TO_BUILD
         if end > len(self._old):
             wider = np.zeros((max(end, len(self._old) * 5 // 4), self._dimensions), dtype=np.float32)
             wider[:start] = self._old[:start]
