@@ -139,17 +139,21 @@ def prove(name: str, core: Path = CORE) -> Verdict:
     return Verdict(name, successful, int(total[1]) if total else 0, failed, time.monotonic() - started)
 
 
+def seeded(mutant: dict[str, str], core: Path = CORE) -> str:
+    """The mutant's file with the defect in it. Raises `ProofError` when its place isn't found exactly once."""
+    text = (core / mutant["file"]).read_text(encoding="utf-8")
+    places = text.count(mutant["old"])
+    if places != 1:
+        raise ProofError(f"mutants.yaml: {mutant['says']}: {places} places in {mutant['file']}, want 1")
+    return text.replace(mutant["old"], mutant["new"])
+
+
 def prove_mutant(mutant: dict[str, str]) -> Verdict:
-    """The proof that must catch `mutant`, on a copy of the core. Raises `ProofError` when it can't be seeded."""
+    """The proof that must catch `mutant`, on a copy of the core with it. Raises `ProofError`."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         core = Path(folder) / "core"
         shutil.copytree(CORE, core)
-        file = core / mutant["file"]
-        text = file.read_text(encoding="utf-8")
-        places = text.count(mutant["old"])
-        if places != 1:
-            raise ProofError(f"mutants.yaml: {mutant['says']}: {places} places in {mutant['file']}, want 1")
-        file.write_text(text.replace(mutant["old"], mutant["new"]), encoding="utf-8")
+        (core / mutant["file"]).write_text(seeded(mutant), encoding="utf-8")
         return prove(mutant["proof"], core)
 
 
@@ -171,6 +175,8 @@ def main() -> int:
     names = arguments.proof or list(PROOFS)
     mutants = yaml.safe_load((FOLDER / "mutants.yaml").read_text(encoding="utf-8")) if arguments.mutants else []
     mutants = [mutant for mutant in mutants if mutant["proof"] in names]
+    for mutant in mutants:
+        seeded(mutant)  # before anything takes minutes
     subprocess.run([str(CBMC), "--fetch"], check=True)
     bad = 0
     record: dict[str, list[dict[str, object]]] = {"proofs": [], "mutants": []}
