@@ -15,7 +15,7 @@ from anima.types.mind import WorldState
 MOST_CHARACTERS = 220
 ORIGINS: dict[str, Origin] = {
     "person": "person", "operator": "person", "skills": "lived", "planner": "lived", "reflex": "lived",
-    "battery": "lived", "world": "lived", "acc": "lived", "body": "lived", "wheels": "lived", "memory": "recalled",
+    "battery": "lived", "world": "lived", "acc": "lived", "trend": "lived", "sign": "outside", "memory": "recalled",
 }  # fmt: skip
 _ON_THE_FLOOR_M = 0.30
 

@@ -66,6 +66,7 @@ class Thalamus:
         for verdict in inbox.new(t.VERDICT):
             facts += sources.refusal(verdict)
         facts += [sources.by_hand(verdict) for verdict in inbox.new(t.OPERATOR_VERDICT)]
+        facts += [sources.sign(message) for message in inbox.new(t.SIGNS)]
         facts += [sources.conflict(message) for message in inbox.new(t.CONFLICT)]
         for battery in inbox.new(t.BATTERY):
             facts += self._battery.take(battery)

@@ -29,12 +29,17 @@ class _Said:
 
 
 class ScriptedWords:
-    """Bids against the rug when something stalled there, else for nothing; its judgement is never sure."""
+    """Bids against the rug once a drive has stalled there for the second time; its judgement is never sure."""
+
+    def __init__(self) -> None:
+        self.stalls: set[str] = set()
 
     def start(self, request: Request) -> Pending[Completion]:
         shown = request.messages[-1].content
-        stalled = "stalled" in shown and "avoid rug" in shown
-        bid = BID if stalled else {**BID, "lean": "none"}
+        happened = next((line for line in shown.splitlines() if line.startswith("happened:")), "")
+        if "stalled" in happened and "avoid rug" in shown:
+            self.stalls.add(happened)
+        bid = BID if len(self.stalls) >= 2 else {**BID, "lean": "none"}
         text = {"parts.bid": json.dumps(bid), "parts.choose": choose(request), "parts.create": json.dumps(PART)}
         return _Said(Completion(text=text[request.role]))  # type: ignore[return-value]
 

@@ -12,7 +12,7 @@ from anima.regions.relay.traffic import Fact
 from anima.skills.registry import render
 from anima.types.glue import Conflict
 from anima.types.mind import Outcome, ReflexEvent, StopState, Utterance, Verdict, WorldState
-from anima.types.std import BatteryState
+from anima.types.std import BatteryState, String
 from anima.world.predicates import ROBOT, Predicate, find_object
 
 SOFTWARE_STOP = "software_stop"
@@ -78,6 +78,11 @@ def stop(was_latched: bool, message: StopState) -> Iterator[Fact]:
         yield Fact("reflex", "stop", SOFTWARE_STOP, f"stopped by {message.source or 'somebody'}", urgent=True)
     elif was_latched and not message.latched:
         yield Fact("reflex", "stop_over", SOFTWARE_STOP, "the software stop was reset", urgent=True)
+
+
+def sign(message: String) -> Fact:
+    """Something is written somewhere; whoever wrote it, it is data."""
+    return Fact("sign", "sign", message.data[:60], f"a sign says {message.data!r}")
 
 
 def conflict(message: Conflict) -> Fact:
