@@ -94,6 +94,12 @@ TABLE: tuple[Row, ...] = (
         doc="what people say to the robot (service `say`)",
     ),
     Row(
+        "sign_reader", "", Process.PERCEPTION, 1, "anima.body.perception.signs:SignReader",
+        takes=(t.CAMERA_COLOUR,),
+        gives=(t.SIGNS,),
+        doc="what is written on signs (QR codes) in the camera image",
+    ),
+    Row(
         "parietal_affordance", "parietal", Process.BRAIN, 5, "anima.regions.parietal:ParietalAffordance",
         takes=(t.DETECTIONS, t.POSE, t.ODOM, t.JOINT_STATES, t.BATTERY, t.STOP_STATE, t.OUTCOME),
         gives=(t.WORLD_STATE,),
@@ -104,7 +110,7 @@ TABLE: tuple[Row, ...] = (
         "thalamus_router", "thalamus", Process.BRAIN, 10, "anima.regions.thalamus:Thalamus",
         takes=(
             t.UTTERANCE, t.OUTCOME, t.VERDICT, t.OPERATOR_VERDICT, t.REFLEX_EVENT, t.STOP_STATE, t.BATTERY,
-            t.WORLD_STATE, t.CONFLICT, t.JOINT_STATES,
+            t.WORLD_STATE, t.CONFLICT, t.JOINT_STATES, t.SIGNS,
         ),
         gives=(t.EVENTS,),
         doc="what happened, once: routed, de-duplicated, habituated, rate-limited per source",
