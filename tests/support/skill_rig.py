@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from anima import topics as t
 from anima.body.places import load_places
@@ -35,9 +35,15 @@ def call_of(name: str, now: float = 0.0, id: str = "c", **arguments: Any) -> Ski
 class SkillRig:
     """A robot in the flat, driven by leases. Without cameras unless perception is among the rows."""
 
-    def __init__(self, seed: int = 0, rows: Iterable[str] = DRIVING, at: Pose2D | None = None) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        rows: Iterable[str] = DRIVING,
+        at: Pose2D | None = None,
+        sim: Literal["mujoco", "gazebo"] = "mujoco",
+    ) -> None:
         names = set(rows)
-        self.settings = Settings(seed=seed, cameras="perception" in names)
+        self.settings = Settings(seed=seed, cameras="perception" in names, sim=sim)
         self.graph = LocalGraph(self.settings, [row for row in TABLE if row.node in names])
         body = self.graph.component("body")
         assert isinstance(body, SimulatedBody)
