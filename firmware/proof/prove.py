@@ -91,19 +91,19 @@ PROOFS = {
         "the whole starts with everything off, whatever is sensed",
         "brainstem.c",
         "boots_disarmed",
-        ("brainstem.c", "reflex.c", "motion.c"),
+        ("brainstem.c", "telemetry.c", "reflex.c", "motion.c"),
     ),
     "byte": Proof(
         "no received byte moves anything; commands need the session and a newer number, requests the last challenge",
         "brainstem.c",
         "one_byte",
-        ("brainstem.c", "reflex.c", "motion.c"),
+        ("brainstem.c", "telemetry.c", "reflex.c", "motion.c"),
     ),
     "millisecond": Proof(
         "one tick of the whole: zero in the same tick, limits, no motion after a gap, a session starts from standstill",
         "brainstem.c",
         "one_millisecond",
-        ("brainstem.c", "reflex.c", "motion.c"),
+        ("brainstem.c", "telemetry.c", "reflex.c", "motion.c"),
     ),
 }
 

@@ -177,6 +177,10 @@ class Brainstem:
         self._core.native_peek(self._self, raw)
         return Peek(*raw[:15], tuple(raw[15:]))  # type: ignore[arg-type]
 
+    @property
+    def state(self) -> State:
+        return State(self.peek().state)
+
     def damage_state(self, state: int) -> None:
         self._core.native_damage_state(self._self, state)
 

@@ -4,123 +4,19 @@ from __future__ import annotations
 
 import struct
 from dataclasses import astuple, dataclass
-from enum import IntEnum, IntFlag
 from typing import ClassVar
+
+from anima.body.link.words import ArmFlag as ArmFlag
+from anima.body.link.words import Bumper as Bumper
+from anima.body.link.words import DisarmFlag as DisarmFlag
+from anima.body.link.words import Fault as Fault
+from anima.body.link.words import Outcome as Outcome
+from anima.body.link.words import Reset as Reset
+from anima.body.link.words import State as State
+from anima.body.link.words import StatusFlag as StatusFlag
 
 SCHEMA = 0xF0B7FA37
 PAYLOAD_MAX = 28
-
-
-class State(IntEnum):
-    """What the reflex loop allows."""
-
-    DISARMED = 0
-    """motors off; only an explicit arm request leaves this state"""
-    ARMED = 1
-    """motors follow the host's drive commands"""
-    STOPPING = 2
-    """ramping down to zero, then disarmed"""
-    FAULT = 3
-    """motors off, latched until an explicit clear request"""
-
-
-class Outcome(IntEnum):
-    """What became of a request."""
-
-    DONE = 0
-    """it took effect"""
-    STALE_CHALLENGE = 1
-    """the challenge isn't the one last given, was used before, or is too old"""
-    UNSAFE = 2
-    """a live fault forbids it; `live` in the result says which"""
-    WRONG_STATE = 3
-    """not possible in this state; `state` in the result says which it is"""
-
-
-class Reset(IntEnum):
-    """Why the microcontroller started."""
-
-    UNKNOWN = 0
-    """the port can't tell"""
-    POWER_ON = 1
-    """power came on"""
-    EXTERNAL = 2
-    """the reset line was pulled"""
-    BROWN_OUT = 3
-    """the supply sagged"""
-    WATCHDOG = 4
-    """the firmware hung and the hardware watchdog bit"""
-
-
-class Fault(IntFlag):
-    """What stops the motors. All but `host_silent` latch."""
-
-    ESTOP = 0x0001
-    """the hardware stop is pressed or its wire broken"""
-    BUMPER = 0x0002
-    """a bumper touched something"""
-    CLIFF = 0x0004
-    """a cliff sensor sees no floor, or nothing that makes sense"""
-    TILT = 0x0008
-    """the body leans too far"""
-    WHEEL_CURRENT = 0x0010
-    """a wheel motor draws too much"""
-    ARM_CURRENT = 0x0020
-    """the arm's servos draw too much"""
-    STALL = 0x0040
-    """a wheel is driven and doesn't turn"""
-    UNDER_VOLTAGE = 0x0080
-    """the battery is about to be damaged"""
-    HOST_SILENT = 0x0100
-    """no valid drive command for too long; doesn't latch, but ends the session"""
-    HOST_STOP = 0x0200
-    """the host asked for a latched stop"""
-    IMU_SENSOR = 0x0400
-    """the inertial sensor is frozen or reads what can't be"""
-    ENCODER_SENSOR = 0x0800
-    """a wheel turns otherwise than it is driven"""
-    VOLTAGE_SENSOR = 0x1000
-    """the battery voltage reads what can't be"""
-    TIMING = 0x2000
-    """the reflex loop fell behind its 1 ms"""
-    ESCAPE_OVER = 0x4000
-    """the time to back away from a contact is up and the contact is still there"""
-    MEMORY = 0x8000
-    """the state machine's memory was damaged"""
-
-
-class Bumper(IntFlag):
-    """Which bumper is pressed."""
-
-    FRONT_LEFT = 0x0001
-    """front left"""
-    FRONT_RIGHT = 0x0002
-    """front right"""
-
-
-class StatusFlag(IntFlag):
-    """What is switched on."""
-
-    MOTORS_ON = 0x0001
-    """the wheel driver is enabled"""
-    SERVOS_ON = 0x0002
-    """the arm's servos hold"""
-    ESCAPING = 0x0004
-    """armed while in contact: only slow motion away from it passes"""
-
-
-class ArmFlag(IntFlag):
-    """How to clear or arm."""
-
-    ESCAPE = 0x0001
-    """do it in spite of a pressed bumper or a cliff: only slow motion away from it will pass"""
-
-
-class DisarmFlag(IntFlag):
-    """How to disarm."""
-
-    RELEASE_ARM = 0x0001
-    """switch the arm's servos off as well; without it they hold where they are"""
 
 
 class Message:
