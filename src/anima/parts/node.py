@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from anima import topics as t
 from anima.body.places import load_places
 from anima.config import Settings
+from anima.install.errors import ModelMissing
 from anima.memory.embedding import Embedder, MiniLm
 from anima.memory.opening import default_file, open_store, run_clock
 from anima.memory.store import IN_MEMORY, Store
@@ -53,10 +55,18 @@ class PartsSelf:
     """
 
     def __init__(self, settings: Settings, model: Mind | None = None, embedder: Embedder | None = None) -> None:
-        """Raises `ConfigError` for a Self, a pack or numbers that can't be used, `StoreUnusable`, `ModelMissing`."""
+        """Raises `ConfigError` for a Self, a pack or numbers that can't be used, and `StoreUnusable`.
+
+        Without the model that finds parts by meaning it is off, and says so.
+        """
         self._on = settings.learn.parts
         self._why = "It is switched off (learn.parts)." if not self._on else "Nothing has happened yet."
         if not self._on:
+            return
+        try:
+            embedder = embedder or MiniLm.load()
+        except ModelMissing as error:  # a robot that can't find its parts by meaning still plans and drives
+            self._on, self._why = False, f"It can't find parts by meaning: {error}"
             return
         self._tuning = load_parts_tuning()
         self._robot = settings.robot
@@ -65,7 +75,7 @@ class PartsSelf:
         file = _index_file(settings)
         self._model = model or shared_model(settings.llm)
         self.context = Context(
-            PartLibrary(store, embedder or MiniLm.load(), file), run_clock(settings, store),
+            PartLibrary(store, embedder, file), run_clock(settings, store),
             load_self(settings.inner.self_name), self._tuning, known_names(settings), self._places,
             Diary(self._tuning.diary_kept), Leanings(self._tuning, self._places), isolated=settings.inner.isolated,
         )  # fmt: skip
@@ -234,6 +244,12 @@ class PartsSelf:
     def is_idle(self) -> bool:
         """Whether nothing is thought about, and nothing waits for it."""
         return not self._on or (self._thought is None and not self._events)
+
+    def dump(self) -> dict[str, Any]:
+        """Which parts there are, in which version: a record can be replayed from a moment at which there were none."""
+        if not self._on:
+            return {}
+        return {"parts": sorted([kept.id, kept.version] for kept in self.context.library.active())}
 
     def why(self) -> str:
         """One sentence: what is thought about now, or was last."""

@@ -126,7 +126,7 @@ def live(context: Context, event: Happening) -> Train[None]:
         draft = _read(context, text, lambda text: read_bid(text, kept.part, offered))  # noqa: B023
         if draft is not None:
             context.bids += 1
-            voiced.append(Voiced(kept.part, draft, f"bid-{int(context.utc_s)}-{context.bids}", kept.version))
+            voiced.append(Voiced(kept.part, draft, f"bid-{context.bids}", kept.version))
             ballots.append(offered)
     bidders = [a.kept for a in active if any(v.part is a.kept.part for v in voiced)]
     if voiced:

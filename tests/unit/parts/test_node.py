@@ -12,6 +12,7 @@ from support.inner_rig import BID, choose, embedder
 
 from anima import topics as t
 from anima.config import ConfigError, InnerSettings, Settings, Switches
+from anima.install.errors import ModelMissing
 from anima.parts.node import PartsSelf
 from anima.planner.llm.base import Completion, Pending, Read, Reading, Request, Task, Weighed, Weighing
 from anima.runtime.component import Inbox
@@ -183,3 +184,24 @@ def test_a_model_that_fails_costs_the_thought_and_the_next_event_is_lived() -> N
 def test_an_unknown_self_or_pack_says_which_there_are(inner: InnerSettings, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         PartsSelf(Settings(inner=inner), ScriptedModel(says), embedder())
+
+
+def test_without_the_model_that_finds_parts_by_meaning_it_is_off_and_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> None:
+        raise ModelMissing("it is not there: anima models fetch")
+
+    monkeypatch.setattr("anima.parts.node.MiniLm.load", missing)
+    node = PartsSelf(SAFE, ScriptedModel(says))
+    assert node.step(1.0, Inbox()) == [] and "anima models fetch" in node.why() and node.dump() == {}
+
+
+def test_the_same_life_is_lived_again_from_the_same_answers() -> None:
+    lives = []
+    for _ in range(2):
+        bench = Bench()
+        assert bench.node.dump() == {"parts": []}
+        bench.run(5.0, resources(100.0), matters(100.0, STALLED))
+        lives.append([item.value for item in bench.sent])
+    assert lives[0] and lives[0] == lives[1]
