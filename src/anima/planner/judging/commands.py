@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +46,13 @@ console = Console(highlight=False)
 
 def _settings(model: str) -> Settings:
     return load_settings({"llm.model": model} if model else None)
+
+
+def _beside_others(settings: Settings) -> Settings:
+    """On a busy machine one thread gets several times as much done as two that wait for each other."""
+    if os.getloadavg()[0] < (os.cpu_count() or 1):
+        return settings
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update={"threads": 1})})
 
 
 @contextmanager
@@ -154,7 +162,7 @@ def train_judges(
         settings = _settings(model)
         if settings.llm.server:
             raise ConfigError("llm.server is set: a server shows no hidden states, so no head can be trained for it")
-        key, mind = _key(settings), open_model(settings.llm)
+        key, mind = _key(settings), open_model(_beside_others(settings).llm)
         try:
             for name in wanted or names():
                 question = load_question(name)
