@@ -92,7 +92,8 @@ class LaunchResolver:
         )
         if said.returncode != 0:
             raise Refused(said.stderr.strip())
-        return [_started(key, node) for key, node in yaml.safe_load(said.stdout)["structure"]["nodes"].items()]
+        nodes = yaml.safe_load(said.stdout)["structure"]["nodes"]
+        return [_started(key, node) for key, node in nodes.items() if "pkg" in node]  # the rest are plain programs
 
 
 def _started(key: str, node: dict[str, Any]) -> Started:
