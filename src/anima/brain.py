@@ -67,6 +67,12 @@ TABLE: tuple[Row, ...] = (
         wakes=(t.JOY,),
     ),
     Row(
+        "diagnostics", "", Process.BODY, 1, "anima.body.diagnostics.node:Diagnostics",
+        takes=(*t.BRAIN_STATUS.values(), t.BATTERY, t.STOP_STATE, t.POSE, t.THOUGHT),
+        gives=(t.DIAGNOSTICS,),
+        doc="how every node, the battery, the stop, the position and the language model are",
+    ),
+    Row(
         "reflex_kernel", "brainstem", Process.REFLEX, 50, "anima.regions.brainstem:ReflexKernel",
         takes=(
             t.SCAN, t.BUMPERS, t.CLIFFS, t.IMU, t.ODOM, t.JOINT_STATES, t.CMD_VEL_SKILL, t.CMD_VEL_TELEOP,

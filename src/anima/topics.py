@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import audit, costs, glue, learning, link, mind, operator, parts, std
+from anima.types import audit, costs, glue, health, learning, link, mind, operator, parts, std
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -120,6 +120,8 @@ GUIDANCE = Topic("guidance", learning.Guidance, Qos.STATE)
 REMINDER = Topic("reminder", learning.Reminder, Qos.EVENT)
 ENCOUNTER_END = Topic("encounter_end", learning.EncounterEnd, Qos.EVENT)
 LEARNING_TURN = Topic("learning_turn", learning.LearningTurn, Qos.EVENT)
+
+DIAGNOSTICS = Topic("/diagnostics", health.DiagnosticArray, Qos.EVENT)
 
 HEARTBEATS = {
     process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process

@@ -128,4 +128,4 @@ def test_no_node_knows_the_truth_of_the_simulator() -> None:
 
 def test_names_are_relative_so_that_a_namespace_isolates_a_robot() -> None:
     absolute = {topic.name for topic in all_topics() if topic.name.startswith("/")}
-    assert absolute == {"/clock", "/tf", "/tf_static"}
+    assert absolute == {"/clock", "/diagnostics", "/tf", "/tf_static"}

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .base import Float32s, Header, Msg
+
+Int32s = NDArray[np.int32]
 
 
 class Joy(Msg):
@@ -13,4 +18,4 @@ class Joy(Msg):
     ros: ClassVar[str] = "sensor_msgs/msg/Joy"
     header: Header
     axes: Float32s
-    buttons: list[int]
+    buttons: Int32s

@@ -74,6 +74,8 @@ def _converters(cls: type[Msg], name: str, hint: Any, ros_type: str) -> tuple[Co
             lambda value: array.array(code, np.ascontiguousarray(value, dtype).tobytes()),
             lambda value: np.frombuffer(value, dtype) if len(value) else np.empty(0, dtype),
         )
+    if hint is int and ros_type == "octet":
+        return lambda value: bytes([value]), lambda value: int(value[0])
     if hint in (str, bool, int, float):
         return hint, hint
     raise TwinError(f"{cls.__name__}.{name}: no conversion between {hint} and {ros_type}")

@@ -58,7 +58,7 @@ class Keyboard:
             self._key = ""
             return None
         base, arm = self._tuning.base, self._tuning.arm
-        axes, buttons = np.zeros(_SIZE, np.float32), [0] * _SIZE
+        axes, buttons = np.zeros(_SIZE, np.float32), np.zeros(_SIZE, np.int32)
         if self._key in MOVES:
             forward, left = MOVES[self._key]
             buttons[base.hold_button] = buttons[base.fast_button] = 1

@@ -93,7 +93,7 @@ class Teleop:
 
 
 def _pressed(joy: Joy, number: int) -> bool:
-    return number < len(joy.buttons) and joy.buttons[number] == 1
+    return number < len(joy.buttons) and bool(joy.buttons[number] == 1)
 
 
 def _targets(now: float, wanted: dict[str, float]) -> JointTrajectory:

@@ -29,7 +29,7 @@ def joy(axes: dict[int, float] | None = None, held: Sequence[int] = ()) -> Sent:
     values = np.zeros(8, np.float32)
     for number, value in (axes or {}).items():
         values[number] = value
-    buttons = [int(number in held) for number in range(11)]
+    buttons = np.array([int(number in held) for number in range(11)], np.int32)
     return t.JOY.of(Joy(header=Header.at(0.0), axes=values, buttons=buttons))
 
 
@@ -105,7 +105,7 @@ class TestBase:
         assert base is not None and base.twist.linear.x == 0.0
 
     def test_a_pad_with_few_buttons_and_axes_is_no_fault(self, pad: Pad) -> None:
-        bare = Joy(header=Header.at(0.0), axes=np.zeros(0, np.float32), buttons=[])
+        bare = Joy(header=Header.at(0.0), axes=np.zeros(0, np.float32), buttons=np.zeros(0, np.int32))
         assert pad.step(t.JOY.of(bare)) == (None, None)
 
 
