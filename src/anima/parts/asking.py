@@ -40,13 +40,17 @@ def judge(name: str, **slots: str) -> Train[Judgement]:
     return done if isinstance(done, Judgement) else Judgement(name, error="it was not judged")
 
 
+# What these say is only heard from a trained head: without one the model's own words decide, as they did before.
+_NEED_A_HEAD = frozenset({"concerns", "follow", "planted"})
+
+
 @functools.lru_cache(maxsize=32)
 def ready_judge(name: str) -> Judge | None:
-    """The judgement by its trained head; by weighing words where no head fits; None where there is no such question."""
+    """The judgement by its trained head; by weighing words where no head fits; None where neither will do."""
     try:
         return load_judge(name)
     except HeadError:
-        return load_judge(name, means="weigh")
+        return None if name in _NEED_A_HEAD else load_judge(name, means="weigh")
     except ConfigError:
         return None
 

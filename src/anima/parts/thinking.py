@@ -133,8 +133,9 @@ def live(context: Context, event: Happening) -> Train[None]:
         choice = yield from _arbitrate(context, event, voiced, ballots)
         _act(context, event, bidders, voiced, choice)
     if event.origin in MAY_CHANGE_PARTS:
-        yield from _conclude(context, event, [a.kept for a in active])
-        yield from _grow(context, event, active)
+        ended = yield from _conclude(context, event, [a.kept for a in active])
+        if not ended:
+            yield from _grow(context, event, active)
 
 
 def _brief(kept: KeptPart) -> str:
@@ -230,7 +231,9 @@ def _echo(context: Context, event: Happening, bidders: Sequence[KeptPart], voice
                 context.echoes[min(pair), max(pair)] = (one.draft.want, other.draft.want, event.id)
 
 
-def _conclude(context: Context, event: Happening, active: Sequence[KeptPart]) -> Train[None]:
+def _conclude(context: Context, event: Happening, active: Sequence[KeptPart]) -> Train[bool]:
+    """Put away what has come to its end; whether anything has. What ends a part is no reason for another."""
+    ended = False
     for kept in active:
         if kept.part.core_part or not kept.part.conclude_when:
             continue
@@ -238,8 +241,10 @@ def _conclude(context: Context, event: Happening, active: Sequence[KeptPart]) ->
         if verdict.label == "concluded":
             cause = context.cause(f"it has concluded: {kept.part.conclude_when}", event.id)
             context.change(lambda: context.library.archive(kept.id, cause), "archived", event.id)  # noqa: B023
+            ended = True
             if context.leanings.drop(kept.id):
                 context.sent.append(t.STANCES.of(context.leanings.message(context.now)))
+    return ended
 
 
 def _grow(context: Context, event: Happening, active: Sequence[Activated]) -> Train[None]:
@@ -247,14 +252,13 @@ def _grow(context: Context, event: Happening, active: Sequence[Activated]) -> Tr
     worth = yield from judge("worth_a_part", self=context.profile.text, event=event.text)
     if worth.label != "part":
         return
-    gone = {change.value.part for change in context.sent if change.topic is t.PART_CHANGES}  # type: ignore[attr-defined]
     covering = [a for a in active if a.score >= context.tuning.covers and not a.kept.part.core_part]
     if covering and event.origin == "person":
         kept = context.library.get(covering[0].kept.id)
         if not kept.archived:
             yield from _revise(context, event, kept)
         return
-    if covering or any(a.kept.archived for a in active if a.kept.id in gone):
+    if covering:
         return
     profile = context.profile
     text = yield from write(writing.create_request(profile.text, profile.affects, event, context.tuning))
