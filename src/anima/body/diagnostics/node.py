@@ -129,7 +129,8 @@ class Diagnostics:
         rate = thought.completion_tokens / thought.decode_s if thought.decode_s > 0.0 else math.nan
         figures = {
             "prefill_s": f"{thought.prefill_s:.2f}", "decode_s": f"{thought.decode_s:.2f}",
-            "tokens_per_s": f"{rate:.1f}", "cached_tokens": str(thought.cached_tokens), "prompt_tokens": str(thought.prompt_tokens),
+            "tokens_per_s": f"{rate:.1f}", "cached_tokens": str(thought.cached_tokens),
+            "prompt_tokens": str(thought.prompt_tokens),
         }  # fmt: skip
         message = f"its last turn failed: {thought.error}" if thought.error else f"its last turn was for {thought.role}"
         return self._status(WARN if thought.error else OK, "language_model", message, figures)
