@@ -19,11 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "avr_adc.h"
 #include "avr_extint.h"
 #include "avr_ioport.h"
-#include "avr_twi.h"
 #include "avr_uart.h"
+#include "channel.h"
+#include "models.h"
 #include "sim_avr.h"
 #include "sim_elf.h"
 
@@ -36,7 +36,6 @@
 #define PINS 96u /* ports A to L */
 #define MAX_EVENTS 4096u
 #define MAX_BYTES 16384u
-#define IMU_ADDRESS 0x68u
 
 enum kind { PIN = 0, ADC = 1, IMU = 2, POWER = 3, IMU_ON_BUS = 4, HANG = 5 };
 enum power { OFF = 0, POWER_ON = 1, BROWN_OUT = 2 };
@@ -87,7 +86,6 @@ static uint8_t rx[MAX_BYTES], tx[MAX_BYTES];
 static uint32_t n_rx, next_rx, n_tx;
 static avr_cycle_count_t byte_cycles = HERTZ / 50000u;
 
-static uint16_t millivolts[16]; /* on the analogue inputs */
 static uint8_t given[PINS];       /* levels of the input pins, plus 2 when one was given */
 static int answers = 1;
 
@@ -120,46 +118,6 @@ static void on_uart(struct avr_irq_t *irq, uint32_t value, void *param) {
     (void)param;
     if (n_tx < MAX_BYTES) {
         tx[n_tx++] = (uint8_t)value;
-    }
-}
-
-/* --- the inertial unit: an MPU-6050's register file on the two-wire bus --------------------------------------------- */
-
-static uint8_t imu[128];
-static bool imu_on_bus = true;
-static uint8_t imu_selected, imu_pointer;
-static bool imu_pointed;
-static avr_irq_t *twi;
-
-static void on_twi(struct avr_irq_t *irq, uint32_t value, void *param) {
-    (void)irq;
-    (void)param;
-    avr_twi_msg_irq_t v = {.u.v = value};
-    if (v.u.twi.msg & TWI_COND_STOP) {
-        imu_selected = 0;
-    }
-    if (v.u.twi.msg & TWI_COND_START) {
-        imu_selected = 0;
-        imu_pointed = false;
-        if (imu_on_bus && (v.u.twi.addr >> 1) == IMU_ADDRESS) {
-            imu_selected = v.u.twi.addr;
-            avr_raise_irq(twi + TWI_IRQ_INPUT, avr_twi_irq_msg(TWI_COND_ACK, imu_selected, 1));
-        }
-    }
-    if (imu_selected == 0) {
-        return;
-    }
-    if (v.u.twi.msg & TWI_COND_WRITE) {
-        avr_raise_irq(twi + TWI_IRQ_INPUT, avr_twi_irq_msg(TWI_COND_ACK, imu_selected, 1));
-        if (!imu_pointed) {
-            imu_pointer = v.u.twi.data & 127u;
-            imu_pointed = true;
-        } else {
-            imu[imu_pointer++ & 127u] = v.u.twi.data;
-        }
-    }
-    if (v.u.twi.msg & TWI_COND_READ) {
-        avr_raise_irq(twi + TWI_IRQ_INPUT, avr_twi_irq_msg(TWI_COND_READ, imu_selected, imu[imu_pointer++ & 127u]));
     }
 }
 
@@ -237,16 +195,16 @@ static void apply(const struct event *e) {
         }
         break;
     case ADC:
-        millivolts[e->index & 15u] = e->value;
+        set_millivolts(e->index, e->value);
         break;
     case IMU:
-        imu[e->index & 127u] = (uint8_t)e->value;
+        set_imu_register(e->index, (uint8_t)e->value);
         break;
     case POWER:
         set_power((uint8_t)e->value);
         break;
     case IMU_ON_BUS:
-        imu_on_bus = e->value != 0;
+        put_imu_on_bus(e->value != 0);
         break;
     case HANG:
         hang();
@@ -357,58 +315,7 @@ static void run(uint32_t cycles) {
     }
 }
 
-/* --- analogue inputs ------------------------------------------------------------------------------------------------- */
-
-/* simavr keeps eight voltages for sixteen channels: the one that is about to be converted is put into its slot. */
-static avr_irq_t *adc;
-
-static void on_conversion(struct avr_irq_t *irq, uint32_t value, void *param) {
-    (void)irq;
-    (void)value;
-    (void)param;
-    unsigned channel = (avr->data[0x7C] & 7u) | (avr->data[0x7B] & 8u);
-    /* simavr counts 1023 steps to the reference, the chip 1024. */
-    avr_raise_irq(adc + ADC_IRQ_ADC0 + (channel & 7u), (millivolts[channel] * 1024u + 511u) / 1023u);
-}
-
-static void connect_models(void) {
-    for (avr_io_t *io = avr->io_port; io != NULL; io = io->next) {
-        if (strcmp(io->kind, "uart") == 0 && ((avr_uart_t *)io)->name == '0') {
-            uart = (avr_uart_t *)io;
-        }
-        if (strcmp(io->kind, "adc") == 0) {
-            avr_adc_t *model = (avr_adc_t *)io;
-            for (unsigned k = 0; k < 8u; k++) {
-                model->muxmode[k] = model->muxmode[32u + k] = (avr_adc_mux_t)AVR_ADC_SINGLE(k);
-            }
-        }
-    }
-    adc = avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, 0);
-    avr_irq_register_notify(adc + ADC_IRQ_OUT_TRIGGER, on_conversion, NULL);
-}
-
 /* --- talking --------------------------------------------------------------------------------------------------------- */
-
-static bool read_all(void *to, size_t size) {
-    for (size_t have = 0; have < size;) {
-        ssize_t got = read(0, (uint8_t *)to + have, size - have);
-        if (got <= 0) {
-            return false;
-        }
-        have += (size_t)got;
-    }
-    return true;
-}
-
-static void write_all(const void *from, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t put = write(answers, (const uint8_t *)from + done, size - done);
-        if (put <= 0) {
-            exit(0); /* whoever drove the board is gone */
-        }
-        done += (size_t)put;
-    }
-}
 
 static void connect_board(void) {
     uint32_t flags = 0;
@@ -420,10 +327,7 @@ static void connect_board(void) {
             avr_irq_register_notify(irq, on_pin, (void *)(uintptr_t)pin);
         }
     }
-    twi = avr_io_getirq(avr, AVR_IOCTL_TWI_GETIRQ(0), 0);
-    avr_irq_register_notify(twi + TWI_IRQ_OUTPUT, on_twi, NULL);
-    connect_models();
-    imu[0x75] = IMU_ADDRESS; /* WHO_AM_I */
+    uart = connect_models(avr);
 }
 
 int main(int count, char **words) {
@@ -479,9 +383,9 @@ int main(int count, char **words) {
             .powered = powered,
         };
         memcpy(answer.io, avr->data, IO_BYTES);
-        write_all(&answer, sizeof answer);
-        write_all(edges, n_edges * sizeof edges[0]);
-        write_all(tx, n_tx);
+        write_all(answers, &answer, sizeof answer);
+        write_all(answers, edges, n_edges * sizeof edges[0]);
+        write_all(answers, tx, n_tx);
     }
     return 0;
 }
