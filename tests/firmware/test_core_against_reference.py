@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.brainstem import Brainstem, Inputs
 from support.brainstem_reference import Reference
@@ -111,6 +111,7 @@ class Pair:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(happenings, max_size=25))
+@example([("drive", (121, 0, 20, 0)), ("wait", 148)])
 def test_core_and_reference_agree_tick_by_tick(life: list[tuple[str, object]]) -> None:
     pair = Pair()
     try:

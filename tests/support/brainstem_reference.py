@@ -217,8 +217,8 @@ class Reference:
 
 
 def toward(now: float, target: float, accel: float, decel: float) -> float:
-    """One millisecond of a ramp that brakes to zero before it goes the other way."""
+    """One millisecond of a ramp that brakes to zero before it goes the other way; rounded, so that zero is reached."""
     if now * target < 0 or abs(target) < abs(now):
         goal = 0.0 if now * target < 0 else target
-        return max(now - decel, goal) if now > 0 else min(now + decel, goal)
-    return min(now + accel, target) if target > now else max(now - accel, target)
+        return round(max(now - decel, goal) if now > 0 else min(now + decel, goal), 9)
+    return round(min(now + accel, target) if target > now else max(now - accel, target), 9)
