@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import json
@@ -49,6 +50,7 @@ class Server:
         self._received = b""
         self._line: socket.socket | None = None
         self._log = self._folder / "gzserver.log"
+        atexit.register(self.close)  # whoever is interrupted leaves no server and no files behind
         try:
             self._start(prefix, world, seed, cameras, gui)
         except BaseException:
@@ -146,6 +148,7 @@ class Server:
             child.wait()
         self._children = []
         shutil.rmtree(self._folder, ignore_errors=True)
+        atexit.unregister(self.close)
 
     def _send(self, lines: list[str]) -> None:
         if self._line is None:
