@@ -84,7 +84,7 @@ TABLE: tuple[Row, ...] = (
     Row(
         "localization", "", Process.PERCEPTION, 20, "anima.body.localization.node:Localization",
         takes=(t.SCAN, t.ODOM, t.BATTERY, t.INITIAL_POSE),
-        gives=(t.POSE, t.TF, t.MAP),
+        gives=(t.POSE, t.TF, t.MAP, t.PARTICLES),
         doc="where the robot is on the map by lidar and odometry, or that it is lost",
     ),
     Row(

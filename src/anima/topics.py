@@ -79,6 +79,7 @@ LINK_STATE = Topic("link_state", link.LinkState, Qos.STATE)
 
 INITIAL_POSE = Topic("initialpose", std.PoseWithCovarianceStamped, Qos.EVENT)
 POSE = Topic("pose", std.PoseWithCovarianceStamped, Qos.STATE)
+PARTICLES = Topic("particles", std.PoseArray, Qos.SENSOR)
 MAP = Topic("map", std.OccupancyGrid, Qos.STATE)
 SIGNS = Topic("signs", std.String, Qos.EVENT)
 DETECTIONS = Topic("detections", mind.Detections, Qos.EVENT)

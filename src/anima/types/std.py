@@ -71,6 +71,14 @@ class PoseStamped(Msg):
     pose: Pose
 
 
+class PoseArray(Msg):
+    """Poses in one frame at a time."""
+
+    ros: ClassVar[str] = "geometry_msgs/msg/PoseArray"
+    header: Header
+    poses: list[Pose]
+
+
 class PoseWithCovariance(Msg):
     """A pose with a 6x6 row-major covariance (x, y, z, roll, pitch, yaw)."""
 

@@ -202,9 +202,11 @@ class Estimator:
         """How many particles there are."""
         return len(self._particles.poses)
 
-    def cloud(self) -> Sequence[Pose2D]:
-        """The particles, for pictures."""
-        return [Pose2D(float(x), float(y), wrap(float(yaw))) for x, y, yaw in self._particles.poses]
+    def cloud(self, count: int) -> Sequence[Pose2D]:
+        """At most so many of the particles, for pictures."""
+        poses = self._particles.poses
+        every = max(1, -(-len(poses) // count))
+        return [Pose2D(float(x), float(y), wrap(float(yaw))) for x, y, yaw in poses[::every]]
 
 
 def _far(one: Pose2D, other: Pose2D) -> bool:

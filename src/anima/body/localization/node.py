@@ -25,6 +25,7 @@ _CHARGING, _FULL = 1, 4          # sensor_msgs/BatteryState
 _STREAM = 0x10CA                 # its random numbers are its own: (seed, this)
 _SCAN_PATIENCE_S = 0.5           # a scan whose odometry hasn't come by then is dropped
 _FRAMES = ("", "map")
+_SHOWN_EVERY_S, _SHOWN = 1.0, 300  # particles, for pictures
 
 
 class Localization:
@@ -52,7 +53,7 @@ class Localization:
         self._odometry = PoseHistory()
         self._scan: std.LaserScan | None = None
         self._charging = False
-        self._sent_at = -math.inf
+        self._sent_at = self._shown_at = -math.inf
 
     @property
     def estimator(self) -> Estimator:
@@ -75,7 +76,7 @@ class Localization:
         self._feel_dock(inbox)
         self._scan = next(reversed(inbox.new(t.SCAN)), self._scan)
         self._look(now)
-        return [*out, *self._tell(now)]
+        return [*out, *self._tell(now), *self._show(now)]
 
     def _told(self, told: std.PoseWithCovarianceStamped) -> None:
         pose, covariance = Pose2D.of(told.pose.pose), told.pose.covariance
@@ -119,6 +120,14 @@ class Localization:
             t.POSE.of(std.PoseWithCovarianceStamped(header=header, pose=estimate)),
             t.TF.of(std.TFMessage(transforms=[transform])),
         ]
+
+    def _show(self, now: float) -> list[Sent]:
+        """The particles, now and then, for rviz."""
+        if self._estimator.map_to_odom is None or 0.0 <= now - self._shown_at < _SHOWN_EVERY_S:
+            return []
+        self._shown_at = now
+        poses = [pose.to_msg() for pose in self._estimator.cloud(_SHOWN)]
+        return [t.PARTICLES.of(std.PoseArray(header=Header.at(now, "map"), poses=poses))]
 
     def _covariance(self) -> Float64s:
         full = np.zeros((6, 6))
