@@ -9,6 +9,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from anima.config import ConfigError
 from anima_sim.errors import SimulationError
 from anima_sim.paths import SOURCE_ROOT
 
@@ -16,7 +17,7 @@ INSTALLER = SOURCE_ROOT / "scripts" / "gazebo"
 PLUGIN_SOURCE = SOURCE_ROOT / "sim" / "gazebo" / "lockstep.cc"
 
 
-class GazeboMissing(SimulationError):
+class GazeboMissing(SimulationError, ConfigError):
     """Gazebo isn't installed here, or can't be."""
 
 
