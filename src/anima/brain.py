@@ -172,9 +172,9 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "memory", "", Process.BRAIN, 2, "anima.memory.node:MemoryKeeper",
-        takes=(t.EPISODES, t.TEMPERAMENT, t.BACKLOG, t.BODY_COSTS, t.RISKS),
+        takes=(t.EPISODES, t.TEMPERAMENT, t.BACKLOG, t.BODY_COSTS, t.RISKS, t.POSE),
         gives=(),
-        doc="writes down what must survive a restart: episodes, objectives, temperament, learned costs and risks",
+        doc="writes down what must survive a restart: episodes, objectives, temperament, costs and risks, place",
     ),
     Row(
         "basal_ganglia_gate", "basal_ganglia", Process.BRAIN, 10, "anima.regions.basal_ganglia:BasalGanglia",

@@ -17,7 +17,7 @@ from anima.types.glue import Episode
 
 EPISODE, OBJECTIVE, TEMPERAMENT = "episode", "objective", "temperament"
 PART, PART_LINEAGE = "part", "part_lineage"
-BODY_COSTS, RISKS = "body_costs", "risks"
+BODY_COSTS, RISKS, POSITION = "body_costs", "risks", "position"
 LIVED, RECALLED = "lived", "recalled"
 
 # By name, not by class: what a kind holds may itself be built on the store.
@@ -27,6 +27,7 @@ _MODELS = {
     TEMPERAMENT: "anima.memory.kinds:Dispositions",
     BODY_COSTS: "anima.memory.kinds:KeptCosts",
     RISKS: "anima.memory.kinds:KeptRisks",
+    POSITION: "anima.memory.kinds:KeptPosition",
     PART: "anima.parts.schema:Part",
     PART_LINEAGE: "anima.parts.schema:Lineage",
     "lesson": "anima.learning.items:Lesson",
@@ -62,6 +63,16 @@ class KeptCosts(BaseModel):
     joules: float = Field(ge=0, allow_inf_nan=False)
     metres: float = Field(ge=0, allow_inf_nan=False)
     failed_grasps: int = Field(ge=0)
+
+
+class KeptPosition(BaseModel):
+    """Where the robot last stood, in the map: metres, radians."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    x: float = Field(allow_inf_nan=False)
+    y: float = Field(allow_inf_nan=False)
+    yaw: float = Field(allow_inf_nan=False)
 
 
 _Count = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -5,8 +5,20 @@ from __future__ import annotations
 from pydantic import Field
 
 from anima import topics as t
+from anima.body.pose import Pose2D, is_lost
 from anima.config import CONFIG, Settings, Tuning, parse, read_yaml
-from anima.memory.kinds import BODY_COSTS, EPISODE, OBJECTIVE, RISKS, TEMPERAMENT, Dispositions, KeptCosts, KeptRisks
+from anima.memory.kinds import (
+    BODY_COSTS,
+    EPISODE,
+    OBJECTIVE,
+    POSITION,
+    RISKS,
+    TEMPERAMENT,
+    Dispositions,
+    KeptCosts,
+    KeptPosition,
+    KeptRisks,
+)
 from anima.memory.opening import RunClock, body_id, home_id, open_store, run_clock
 from anima.memory.rows import Change
 from anima.memory.writer import Writer
@@ -15,8 +27,10 @@ from anima.topics import Sent
 from anima.types.costs import BodyCosts, Risks
 from anima.types.glue import Episode, Temperament
 from anima.types.mind import Backlog
+from anima.types.std import PoseWithCovarianceStamped
 
 _OPEN = frozenset({"pending", "focused", "parked"})
+_STANDS_S, _SAME_PLACE_M = 3.0, 0.10  # so long within so far is a stand
 
 
 class MemoryTuning(Tuning):
@@ -50,6 +64,8 @@ class MemoryKeeper:
         """Raises `StoreUnusable` when the settings name a store that can't be opened."""
         self._tuning = load_memory_tuning()
         self._personality, self._body, self._home = settings.temperament, body_id(settings), home_id(settings)
+        self._stands: tuple[float, Pose2D] | None = None  # since when it stands where
+        self._stood: Pose2D | None = None  # as it was last written
         self._states: dict[str, tuple[str, str]] = {}
         self._known: frozenset[str] = frozenset()  # open when the last run ended
         self._left: frozenset[str] = frozenset()  # of these, until it is seen which are taken up again
@@ -76,6 +92,8 @@ class MemoryKeeper:
             changes.append(self._costs(now, costs))
         for risks in inbox.new(t.RISKS)[-1:]:
             changes.append(self._risks(now, risks))
+        for pose in inbox.new(t.POSE):
+            changes += self._position(now, pose)
         if changes:
             self._written += len(changes)
             writer.submit(changes)
@@ -127,6 +145,21 @@ class MemoryKeeper:
         why = f"it has drifted, and is {temperament.word}"
         stamp = self._clock.stamp(now)
         return [Change(TEMPERAMENT, self._personality, values.model_dump(), "dmn", why, stamp)]
+
+    def _position(self, now: float, pose: PoseWithCovarianceStamped) -> list[Change]:
+        """Where it stands, once it stands there for a while: the way is not written."""
+        where = Pose2D.of(pose.pose.pose)
+        if is_lost(pose) or not where.is_finite:
+            self._stands = None
+            return []
+        if self._stands is None or self._stands[1].distance(where) > _SAME_PLACE_M or now < self._stands[0]:
+            self._stands = (now, where)
+        if now - self._stands[0] < _STANDS_S or (self._stood and self._stood.distance(where) <= _SAME_PLACE_M):
+            return []
+        self._stood = where
+        kept = KeptPosition(x=where.x, y=where.y, yaw=where.yaw)
+        stamp = self._clock.stamp(now)
+        return [Change(POSITION, self._home, kept.model_dump(), "localization", "it came to a stand", stamp)]
 
     def _costs(self, now: float, costs: BodyCosts) -> Change:
         kept = KeptCosts.model_construct(**costs.model_dump(exclude={"header"})).model_dump()

@@ -12,7 +12,18 @@ from pydantic import BaseModel, ValidationError
 from anima.config import Settings
 from anima.console.folders import state_folder
 from anima.memory.errors import NotThere, StoreUnusable
-from anima.memory.kinds import BODY_COSTS, EPISODE, OBJECTIVE, RISKS, TEMPERAMENT, Dispositions, KeptCosts, KeptRisks
+from anima.memory.kinds import (
+    BODY_COSTS,
+    EPISODE,
+    OBJECTIVE,
+    POSITION,
+    RISKS,
+    TEMPERAMENT,
+    Dispositions,
+    KeptCosts,
+    KeptPosition,
+    KeptRisks,
+)
 from anima.memory.rows import REAL_CLOCK, Item, Stamp
 from anima.memory.store import Store
 from anima.types.base import Time
@@ -117,6 +128,11 @@ def remembered_costs(settings: Settings) -> KeptCosts | None:
 def remembered_risks(settings: Settings) -> KeptRisks | None:
     """What calls have taught this body in this home, or None when nothing did yet."""
     return _remembered(settings, RISKS, home_id(settings), KeptRisks)
+
+
+def remembered_position(settings: Settings) -> KeptPosition | None:
+    """Where this body last stood in this home, or None when that is not known."""
+    return _remembered(settings, POSITION, home_id(settings), KeptPosition)
 
 
 def _remembered(settings: Settings, kind: str, id: str, model: type[M]) -> M | None:

@@ -17,8 +17,10 @@ from anima.memory.node import MemoryKeeper
 from anima.memory.opening import (
     INTERRUPTED,
     default_file,
+    home_id,
     open_store,
     remembered_episodes,
+    remembered_position,
     remembered_temperament,
     restored_objectives,
 )
@@ -31,6 +33,7 @@ from anima.topics import Sent
 from anima.types.base import Header, Time
 from anima.types.glue import Episode, Temperament
 from anima.types.mind import Backlog, Objective
+from anima.types.std import Pose, PoseWithCovarianceStamped
 
 NOON = 1_800_000_000.0
 
@@ -218,3 +221,23 @@ def test_settings_made_in_code_keep_nothing_and_the_settings_file_does(
     live(load_settings(), (1.0, lived(1.0)))
     assert default_file() == tmp_path / "anima" / "mind.db"
     assert len(remembered_episodes(load_settings(), 10)) == 1
+
+
+def stood(now: float, x: float, sigma_m: float = 0.02) -> tuple[float, Sent]:
+    return now, t.POSE.of(PoseWithCovarianceStamped.about(now, Pose.planar(x, 2.0, 0.5), sigma_m, 0.05))
+
+
+class TestWhereItStands:
+    def test_where_it_came_to_a_stand_is_there_for_the_next_life_and_the_way_there_is_not_written(
+        self, home: Settings
+    ) -> None:
+        way = [stood(0.5 * tick, 0.3 * tick) for tick in range(10)]
+        live(home, *way, *(stood(5.0 + 0.5 * tick, 3.0) for tick in range(10)))
+        found = remembered_position(home)
+        assert found is not None and (found.x, found.y, found.yaw) == pytest.approx((3.0, 2.0, 0.5))
+        with kept(home) as store:
+            assert len(store.history("position", home_id(home))) == 1
+
+    def test_a_lost_robot_writes_no_place(self, home: Settings) -> None:
+        live(home, *(stood(0.5 * tick, 3.0, sigma_m=0.9) for tick in range(20)))
+        assert remembered_position(home) is None

@@ -16,6 +16,7 @@ from anima.body.places import load_places
 from anima.body.pose import Pose2D, PoseHistory
 from anima.body.robot_model import load_robot_model
 from anima.config import Settings
+from anima.memory.opening import remembered_position
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types import std
@@ -31,12 +32,13 @@ _SHOWN_EVERY_S, _SHOWN = 1.0, 300  # particles, for pictures
 class Localization:
     """Says where the robot is, and when it is lost says that: with a covariance that no one can act on (`is_lost`).
 
-    It begins at the dock when the scan agrees, wherever a person sets it (`initialpose`, as rviz does), or else
-    anywhere: then it has to move to find itself (skill `relocalize`). While it charges it may well be on the dock.
+    It begins where it last stood or at the dock when the scan agrees, wherever a person sets it (`initialpose`, as rviz
+    does), or else anywhere: then it has to move to find itself (skill `relocalize`). While it charges it may well be
+    on the dock.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Raises `ConfigError` when the map or `config/localization.yaml` can't be used."""
+        """Raises `ConfigError` when map or `config/localization.yaml` can't be used, `StoreUnusable` for the memory."""
         self._drawn = load_occupancy(settings.map_folder)
         self._field = Field(self._drawn)
         self._tuning = load_localization()
@@ -45,11 +47,14 @@ class Localization:
         mount = load_robot_model(settings).pose("laser_link")
         self._laser = Pose2D(float(mount[0, 3]), float(mount[1, 3]), math.atan2(mount[1, 0], mount[0, 0]))
         self._map_sent = False
+        last = remembered_position(settings)
+        self._likely = ([] if last is None else [Pose2D(last.x, last.y, last.yaw)]) + [self._dock]
         self._begin()
 
     def _begin(self) -> None:
         self._estimator = Estimator(self._field, self._tuning, np.random.default_rng((self._seed, _STREAM)))
-        self._estimator.offer(self._dock)
+        for place in self._likely:
+            self._estimator.offer(place)
         self._odometry = PoseHistory()
         self._scan: std.LaserScan | None = None
         self._charging = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from anima.body.grid_map import OCCUPIED, GridMap, load_occupancy
 from anima.body.localization.node import Localization
 from anima.body.pose import Pose2D, PoseTracker, is_lost, wrap
 from anima.config import Settings
+from anima.memory.node import MemoryKeeper
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header
@@ -37,9 +39,11 @@ KITCHEN, LIVING_ROOM, OFFICE = Pose2D(6.3, 4.4, 0.3), Pose2D(3.6, 4.4, 2.0), Pos
 class Robot:
     """A cart whose odometry begins at zero, and what localization makes of its senses."""
 
-    def __init__(self, at: Pose2D = DOCK, drift: float = 0.0, seed: int = 3) -> None:
+    def __init__(
+        self, at: Pose2D = DOCK, drift: float = 0.0, seed: int = 3, settings: Settings | None = None
+    ) -> None:
         self.cart = Cart(FLAT, at)
-        self.localization = Localization(Settings(seed=seed))
+        self.localization = Localization(settings or Settings(seed=seed))
         self.heard = PoseTracker()
         self.said: list[PoseWithCovarianceStamped] = []
         self.transforms: list[TFMessage] = []
@@ -244,6 +248,17 @@ class TestLost:
         robot.run(2.0)
         assert not robot.sure
         assert robot.turns_until_sure() and robot.off_m < 0.10
+
+    def test_switched_on_where_it_was_switched_off_it_knows_that_place(self, tmp_path: Path) -> None:
+        memory = Settings(seed=3, memory_url=f"sqlite:///{tmp_path}/mind.db")
+        keeper = MemoryKeeper(memory)
+        for tick in range(10):
+            pose = PoseWithCovarianceStamped.about(float(tick), OFFICE.to_msg(), 0.02, 0.05)
+            keeper.step(float(tick), Inbox.of([t.POSE.of(pose)]))
+        keeper.close()
+        robot = Robot(at=OFFICE, settings=memory)
+        robot.run(0.5)
+        assert robot.sure and robot.off_m < 0.05
 
     def test_standing_still_it_does_not_become_sure_by_itself(self) -> None:
         robot = Robot(at=LIVING_ROOM)
