@@ -203,6 +203,7 @@ class Session:
         self.boot, self.reset_cause = ack.boot, Reset(ack.reset)
         self._board_state = State(ack.state)
         self._challenge = (ack.challenge, now)
+        self._next_try = now
         self._heard_at = now
         if self.phase is Phase.LINKING:
             self.phase = Phase.READY
