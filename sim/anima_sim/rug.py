@@ -102,15 +102,15 @@ class RugDay:
         return call.id, began, ended
 
     def think(self, wall_s: float = 0.0) -> bool:
-        """Let time go on until the inner life is at rest. With a real model that takes up to `wall_s` of the wall's.
-
-        False when it was not at rest by then.
+        """Let time go on until a part's stance holds, or the inner life is at rest. With a real model that takes up to
+        `wall_s` of the wall's. False when it did not come to either.
         """
         inner = self.graph.component(PARTS)
         limit = time.monotonic() + wall_s
         for _ in range(200_000):
             self.graph.run_for(0.2)
-            if getattr(inner, "is_idle", True):
+            stances = self.graph.last(t.STANCES)
+            if getattr(inner, "is_idle", True) or (stances is not None and stances.stances):
                 return True
             if wall_s:
                 time.sleep(0.02)

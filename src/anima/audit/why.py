@@ -94,11 +94,10 @@ def _leanings(timeline: Timeline, call: SkillCall, at: float) -> Iterator[Line]:
     for stance in () if stances is None else stances.stances:
         if at >= stance.until.seconds:
             continue
-        text = f"{stance.name} has it {stance.kind} {stance.target}".rstrip() + f": {stance.why}"
-        ids = f"  [{stance.part}, {stance.bid}]"
+        text = f"{stance.name} [{stance.part}, {stance.bid}] has it {stance.kind} {stance.target}".rstrip()
         if stance.kind == "avoid" and stance.area.size == 4 and "base" in _held(timeline, call):
             text += f"; {_way(timeline, call, list(map(float, stance.area)), stance.target)}"
-        yield "part", text + ids
+        yield "part", f"{text}: {stance.why}"
 
 
 def _held(timeline: Timeline, call: SkillCall) -> list[str]:
@@ -115,7 +114,7 @@ def _way(timeline: Timeline, call: SkillCall, area: list[float], name: str) -> s
     x0, y0, x1, y1 = area
     points = [pose.pose.position for pose in route.path.poses]
     inside = sum(x0 < p.x < x1 and y0 < p.y < y1 for p in points)
-    if inside * 10 <= len(points):
+    if inside * 5 <= len(points):  # a goal at its edge is reached all the same
         return f"the way leads around the {name}"
     return f"the way still crosses the {name} ({inside} of {len(points)} points)"
 
