@@ -26,7 +26,7 @@ firmware-test: firmware ## proofs, fuzzing, static checks and scenarios of the f
 demo: setup $(if $(filter firmware,$(SIM)),firmware) ## start the robot; ERRAND="bring the red cube to the kitchen table" SEED=3 runs one errand
 	@./anima demo --sim "$$SIM" --seed "$$SEED" $${ERRAND:+--errand "$$ERRAND"}
 
-test: setup ## lint, type check and all tests; ARGS="-k reflex" goes to pytest
+test: firmware ## lint, type check and all tests; ARGS="-k reflex" goes to pytest
 	@scripts/check $(ARGS)
 
 lint: setup ## lint and type check only
