@@ -8,12 +8,16 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from support.running_graph import NAMESPACE, Graph, at, running_graph
 
 from anima import topics as t
+from anima.body.teleop.tuning import load_teleop
 from anima.brain import TABLE, AnyTopic, publishers
 from anima.runtime.processes import Process
+from anima.types.base import Header
+from anima.types.operator import Joy
 from anima_nodes.region_node import PROFILES
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
@@ -90,6 +94,29 @@ def test_time_goes_on_and_all_processes_keep_up(graph: Graph) -> None:
     for process, beats in graph.beats.items():
         first = beats[-1].header.stamp.seconds
         assert graph.bench.until(lambda b=beats, f=first: b[-1].header.stamp.seconds > f + 1.0, 30.0), process
+
+
+def test_a_gamepad_moves_the_wheels_everybody_is_told_and_letting_go_stops_them(graph: Graph) -> None:
+    speeds, stops = graph.bench.listen(t.CMD_VEL), graph.bench.listen(t.STOP_STATE)
+    push = graph.bench.publisher(t.JOY)
+    base = load_teleop().base
+    axes, buttons = np.zeros(8, np.float32), np.zeros(11, np.int32)
+    axes[base.drive_axis], buttons[base.hold_button] = 0.5, 1
+
+    def drives() -> bool:
+        push(Joy(header=Header.at(0.0), axes=axes, buttons=buttons))
+        return any(speed.twist.linear.x > 0.25 * base.drive_mps for speed in speeds)
+
+    assert graph.bench.until(drives, 30.0)
+    assert graph.bench.until(lambda: stops and "teleop" in stops[-1].active)
+    assert graph.bench.until(lambda: "teleop" not in stops[-1].active and speeds[-1].twist.linear.x == 0.0, 20.0)
+
+
+def test_the_particles_and_diagnostics_come_by_for_who_looks(graph: Graph) -> None:
+    particles, arrays = graph.bench.listen(t.PARTICLES), graph.bench.listen(t.DIAGNOSTICS)
+    assert graph.bench.until(lambda: particles and arrays, 20.0)
+    names_told = {status.name.removeprefix("anima: ") for status in arrays[-1].status}
+    assert {row.node for row in TABLE} <= names_told
 
 
 def test_a_killed_process_is_named_and_the_rest_of_the_graph_ends_cleanly(graph: Graph) -> None:

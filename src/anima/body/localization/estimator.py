@@ -37,6 +37,7 @@ class Estimator:
         self._field, self._tuning = field, tuning
         self._particles = Particles(field, tuning, luck)
         self._hints: list[Pose2D] = []
+        self._pointed = False                     # the particles stand around where a person pointed
         self._now = 0.0                           # of the last scan, and odometry then
         self._odometry: Pose2D | None = None
         self._looked_from: Pose2D | None = None   # odometry when the particles last took a scan in
@@ -64,7 +65,7 @@ class Estimator:
         self._particles.settle(pose, sigma_m, sigma_rad)
         self.sure, self._begun, self._low_since = False, True, None
         self._moves, self._turned = 0, 0.0
-        self._hints = [pose]
+        self._hints, self._pointed = [pose], True
         self._anchor(pose)
 
     def _anchor(self, pose: Pose2D) -> None:
@@ -169,6 +170,10 @@ class Estimator:
 
     def _try_hints(self, now: float, points: Reals) -> None:
         sureness = self._tuning.sureness
+        if self._pointed:  # a finger on a map is not exact: what of it fits the scan best is a hint too
+            self._particles.look(some(points, self._tuning.sensor.beams))
+            self._hints.append(self._particles.belief().pose)
+            self._pointed = False
         for hint in self._hints:
             pose, _ = align(self._field, points, hint)
             explained = fit(self._field, points, pose, sureness.within_m)

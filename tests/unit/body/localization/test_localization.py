@@ -265,10 +265,13 @@ class TestLost:
         robot.run(8.0)
         assert not robot.sure
 
-    def test_a_person_who_points_at_the_map_is_believed_when_the_scan_agrees(self) -> None:
+    @pytest.mark.parametrize(("off_m", "off_rad"), [(0.0, 0.0), (0.15, 0.1), (0.35, -0.25)])
+    def test_a_person_who_points_roughly_at_the_map_is_believed_when_the_scan_agrees(
+        self, off_m: float, off_rad: float
+    ) -> None:
         robot = Robot(at=OFFICE)
         robot.run(1.0)
-        robot.run(0.5, (0.0, 0.0), told(Pose2D(OFFICE.x + 0.15, OFFICE.y - 0.1, OFFICE.yaw + 0.1)))
+        robot.run(0.5, (0.0, 0.0), told(Pose2D(OFFICE.x + off_m, OFFICE.y - off_m, OFFICE.yaw + off_rad), 0.5))
         assert robot.sure and robot.off_m < 0.05
 
     def test_a_person_who_points_at_the_wrong_room_is_not_believed(self) -> None:
