@@ -68,7 +68,7 @@ class LaunchResolver:
                 ["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=source, text=True, check=True
             )
 
-    def resolve(self, launch_file: Path, **arguments: str) -> list[Started]:
+    def resolve(self, launch_file: Path, /, **arguments: str) -> list[Started]:
         """What `ros2 launch launch_file key:=value …` would start, in order. Raises `Refused`."""
         libraries = [str(_PAYLOAD / "lib"), str(self._folder), os.environ.get("LD_LIBRARY_PATH", "")]
         environment = {
