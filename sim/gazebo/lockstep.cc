@@ -23,27 +23,25 @@
 #include <gazebo/common/Events.hh>
 #include <gazebo/common/Plugin.hh>
 #include <gazebo/physics/physics.hh>
-#include <gazebo/rendering/rendering.hh>
-#include <gazebo/sensors/sensors.hh>
 #include <ignition/math/Rand.hh>
 
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "pictures.hh"
 
 namespace anima {
 
@@ -69,15 +67,6 @@ struct Touch {
   bool still = false;
 };
 
-// One picture that the physics thread waits for while the rendering thread takes it.
-struct Order {
-  std::string camera, error;
-  common::Time not_before;
-  unsigned width = 0, height = 0;
-  std::string bytes;
-  bool wanted = false, done = false;
-};
-
 class Lockstep : public WorldPlugin {
  public:
   void Load(physics::WorldPtr world, sdf::ElementPtr) override {
@@ -91,15 +80,13 @@ class Lockstep : public WorldPlugin {
     world_->Physics()->GetContactManager()->SetNeverDropContacts(true);
     ray_ = boost::dynamic_pointer_cast<physics::RayShape>(
         world_->Physics()->CreateShape("ray", physics::CollisionPtr()));
-    for (auto &sensor : sensors::SensorManager::Instance()->GetSensors())
-      cameras_ |= sensor->Category() == sensors::IMAGE;
+    pictures_ = std::make_unique<Pictures>(world_);
     for (auto &model : world_->Models())
       for (auto &joint : model->GetJoints()) joint->SetProvideFeedback(true);
     world_->SetPaused(true);  // what draws asks the running world for its contents, so time stands but the loop turns
     Listen(path);
     begin_ = event::Events::ConnectWorldUpdateBegin([this](const common::UpdateInfo &) { Begin(); });
     end_ = event::Events::ConnectWorldUpdateEnd([this] { End(); });
-    render_ = event::Events::ConnectPostRender([this] { Render(); });
     starter_ = std::thread([this] { Start(); });
     starter_.detach();
   }
@@ -122,7 +109,7 @@ class Lockstep : public WorldPlugin {
   void Start() {
     client_ = ::accept(listener_, nullptr, nullptr);
     if (client_ < 0) std::_Exit(3);
-    for (int waited_ms = 0; cameras_ && !drawn_; waited_ms += 10) {
+    for (int waited_ms = 0; !pictures_->Ready(); waited_ms += 10) {
       if (waited_ms > 60000) { gzerr << "lockstep: the scene was not drawn within a minute\n"; std::_Exit(4); }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -372,81 +359,26 @@ class Lockstep : public WorldPlugin {
 
   void See(const std::string &camera) {
     std::ostringstream out;
-    std::unique_lock<std::mutex> lock(order_mutex_);
-    order_ = Order();
-    order_.camera = camera;
-    order_.not_before = updates_ ? common::Time(Now() - 0.5 * world_->Physics()->GetMaxStepSize()) : common::Time();
-    order_.wanted = cameras_;
-    order_changed_.notify_all();
-    if (!cameras_) order_.error = "this world has no cameras";
-    else if (!order_changed_.wait_for(lock, std::chrono::seconds(10), [this] { return order_.done; }))
-      order_.error = "camera " + camera + " gave no picture within 10 s";
-    order_.wanted = false;
-    if (!order_.error.empty()) Complain(order_.error);
-    out << "{\"width\":" << order_.width << ",\"height\":" << order_.height << ",\"bytes\":" << order_.bytes.size();
-    Send(Finished(out) + order_.bytes);
-  }
-
-  // -- rendering thread ----------------------------------------------------------------------------------------------
-
-  void Render() {
-    auto scene = rendering::get_scene(world_->Name());
-    if (!drawn_) {
-      drawn_ = Complete(scene);
-      return;
-    }
-    std::unique_lock<std::mutex> lock(order_mutex_);
-    // The loop around this would turn a thousand times a second for nothing.
-    if (!order_changed_.wait_for(lock, std::chrono::milliseconds(20), [this] { return order_.wanted; })) return;
-    if (scene->SimTime() < order_.not_before) return;  // its poses aren't here yet; look again
-    Take();
-    order_.wanted = false;
-    order_.done = true;
-    order_changed_.notify_all();
-  }
-
-  bool Complete(const rendering::ScenePtr &scene) const {
-    if (!scene || !scene->Initialized() || scene->LightCount() == 0) return false;
-    for (auto &model : world_->Models())
-      for (auto &link : model->GetLinks())
-        if (!scene->GetVisual(link->GetScopedName())) return false;
-    return true;
-  }
-
-  void Take() {
-    auto sensor = sensors::SensorManager::Instance()->GetSensor(order_.camera);
-    auto depth = std::dynamic_pointer_cast<sensors::DepthCameraSensor>(sensor);
-    auto colour = std::dynamic_pointer_cast<sensors::CameraSensor>(sensor);
-    rendering::CameraPtr camera;
-    if (depth) camera = depth->DepthCamera();
-    else if (colour) camera = colour->Camera();
-    if (!camera) { order_.error = "no camera " + order_.camera; return; }
-    camera->SetCaptureData(true);
-    camera->Render(true);
-    camera->PostRender();
-    order_.width = camera->ImageWidth();
-    order_.height = camera->ImageHeight();
-    const size_t pixels = size_t(order_.width) * order_.height;
-    if (depth) order_.bytes.assign(reinterpret_cast<const char *>(depth->DepthCamera()->DepthData()), pixels * 4);
-    else order_.bytes.assign(reinterpret_cast<const char *>(camera->ImageData()), pixels * 3);
+    const double step = world_->Physics()->GetMaxStepSize();
+    const auto picture = pictures_->Get(camera, updates_ ? common::Time(Now() - 0.5 * step) : common::Time());
+    if (!picture.error.empty()) Complain(picture.error);
+    out << "{\"width\":" << picture.width << ",\"height\":" << picture.height << ",\"bytes\":" << picture.bytes.size();
+    Send(Finished(out) + picture.bytes);
   }
 
   physics::WorldPtr world_;
   physics::RayShapePtr ray_;
-  event::ConnectionPtr begin_, end_, render_;
+  event::ConnectionPtr begin_, end_;
   std::thread starter_;
   int listener_ = -1, client_ = -1;
   std::string received_, complaint_;
   unsigned remaining_ = 0;
   unsigned long updates_ = 0;
-  bool answer_due_ = false, cameras_ = false;
-  std::atomic<bool> drawn_{false};
+  bool answer_due_ = false;
+  std::unique_ptr<Pictures> pictures_;
   std::map<std::string, Drive> drives_;
   std::map<std::string, Beams> beams_;
   std::map<std::pair<std::string, std::string>, Touch> touches_;
-  std::mutex order_mutex_;
-  std::condition_variable order_changed_;
-  Order order_;
 };
 
 GZ_REGISTER_WORLD_PLUGIN(Lockstep)

@@ -14,7 +14,7 @@ from anima_sim.errors import SimulationError
 from anima_sim.paths import SOURCE_ROOT
 
 INSTALLER = SOURCE_ROOT / "scripts" / "gazebo"
-PLUGIN_SOURCE = SOURCE_ROOT / "sim" / "gazebo" / "lockstep.cc"
+PLUGIN_SOURCES = [SOURCE_ROOT / "sim" / "gazebo" / name for name in ("lockstep.cc", "pictures.hh")]
 
 
 class GazeboMissing(SimulationError, ConfigError):
@@ -38,8 +38,8 @@ class Prefix:
 
     @property
     def plugin(self) -> Path:
-        """The lock-step plugin, built from the source beside it."""
-        mark = hashlib.sha256(PLUGIN_SOURCE.read_bytes()).hexdigest()[:16]
+        """The lock-step plugin, built from the sources as they are now."""
+        mark = hashlib.sha256(b"".join(file.read_bytes() for file in PLUGIN_SOURCES)).hexdigest()[:16]
         file = self.root / "anima" / f"lockstep-{mark}.so"
         if not file.exists():
             raise GazeboMissing("the lock-step plugin is not built for this source: run scripts/gazebo (half a minute)")
