@@ -19,15 +19,14 @@ _GUESS_SIGMA = (0.10, 0.10, 0.05)  # metres, metres, radians: how far the guess 
 _DONE_M, _DONE_RAD = 1e-4, 1e-4
 
 
-def align(field: Field, points: Reals, guess: Pose2D) -> tuple[Pose2D, Reals]:
-    """The pose, and its covariance of shape (3, 3) by x, y, yaw; `points` are hits in base_link, shape (n, 2).
+def align(field: Field, points: Reals, guess: Pose2D) -> Pose2D:
+    """The pose at which `points`, hits in base_link of shape (n, 2), lie best on the map.
 
     Gauss-Newton on the signed distances of the hits, with Cauchy weights, and the guess as one more measurement, so
     that what the scan doesn't show (the way along a bare corridor) stays as guessed.
     """
     prior = np.diag([1.0 / sigma**2 for sigma in _GUESS_SIGMA])
     x, y, yaw = guess.x, guess.y, guess.yaw
-    information = prior
     for _ in range(_ROUNDS):
         c, s = math.cos(yaw), math.sin(yaw)
         turned = np.column_stack([c * points[:, 0] - s * points[:, 1], s * points[:, 0] + c * points[:, 1]])
@@ -41,7 +40,7 @@ def align(field: Field, points: Reals, guess: Pose2D) -> tuple[Pose2D, Reals]:
         x, y, yaw = x + float(step[0]), y + float(step[1]), yaw + float(step[2])
         if math.hypot(step[0], step[1]) < _DONE_M and abs(step[2]) < _DONE_RAD:
             break
-    return Pose2D(x, y, wrap(yaw)), np.linalg.inv(information)
+    return Pose2D(x, y, wrap(yaw))
 
 
 def fit(field: Field, points: Reals, pose: Pose2D, within_m: float) -> float:

@@ -125,12 +125,12 @@ class Estimator:
             return
         sureness = self._tuning.sureness
         guess = self.map_to_odom @ odometry
-        pose, _ = align(self._field, points, guess)
+        pose = align(self._field, points, guess)
         self.fit = fit(self._field, points, pose, sureness.within_m)
         belief = self._particles.belief()
         gain = sureness.gain
         if _far(belief.pose, pose):
-            other, _ = align(self._field, points, belief.pose)
+            other = align(self._field, points, belief.pose)
             explained = fit(self._field, points, other, sureness.within_m)
             if explained > max(self.fit + _CLEARLY, sureness.sure_fit):
                 pose, self.fit, gain = other, explained, 1.0
@@ -159,7 +159,7 @@ class Estimator:
     def _find(self, now: float, points: Reals) -> None:
         sureness = self._tuning.sureness
         belief = self._particles.belief()
-        pose, _ = align(self._field, points, belief.pose)
+        pose = align(self._field, points, belief.pose)
         self.fit = fit(self._field, points, pose, sureness.within_m)
         self._anchor(pose)
         agreed = belief.share >= sureness.sure_share and self.fit >= sureness.sure_fit
@@ -175,7 +175,7 @@ class Estimator:
             self._hints.append(self._particles.belief().pose)
             self._pointed = False
         for hint in self._hints:
-            pose, _ = align(self._field, points, hint)
+            pose = align(self._field, points, hint)
             explained = fit(self._field, points, pose, sureness.within_m)
             if explained >= sureness.sure_fit and pose.distance(hint) <= _HINT_RADIUS_M:
                 self.fit = explained
