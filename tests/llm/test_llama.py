@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from llm.tiny_gguf import write_tiny_gguf
 from anima.config import Settings
 from anima.planner.bench import Moment, bench_warmth
 from anima.planner.llm.base import Completion, Message, Request
+from anima.planner.llm.engine import Engine
 from anima.planner.llm.llama import LlamaCpp
 
 CALLS = ("pick(red_cube)", "pick(blue_cube)", "go_to(kitchen)")
@@ -130,6 +133,36 @@ def test_a_cancelled_turn_ends_soon(model: LlamaCpp) -> None:
     while (done := pending.poll()) is None:
         time.sleep(0.005)
     assert "cancelled" in done.error
+
+
+class Patience:
+    """Counts how often the engine asks whether to stop, and says yes after so many times."""
+
+    def __init__(self, lasts: float = math.inf) -> None:
+        self.lasts, self.asked = lasts, 0
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.asked > self.lasts
+
+
+def test_a_machine_too_slow_for_a_turn_gets_there_by_trying_again(tiny: Path) -> None:
+    engine = Engine(tiny, threads=1, context_tokens=2048, cache=None)
+    wanted = request(text="The kitchen table is seen, and the red cube lies on it. " * 3, choices=CALLS)
+    for role in ("act", "whole"):
+        engine.complete(request(role), lambda: False)  # the prefix is there
+    whole = Patience()
+    assert engine.complete(replace(wanted, role="whole"), whole).text in CALLS
+    errors = []
+    for _ in range(6):
+        done = engine.complete(wanted, Patience(0.6 * whole.asked))
+        errors.append(done.error)
+        if not done.error:
+            break
+    assert errors[0], "the first try must not have had the time"
+    assert not errors[-1]
+    assert done.text in CALLS
+    engine.close()
 
 
 def test_words_can_not_pose_as_another_turn(model: LlamaCpp) -> None:

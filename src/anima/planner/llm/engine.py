@@ -36,7 +36,7 @@ from anima.planner.llm.tap import Tap
 from anima.planner.llm.text import Text, defused
 
 BATCH_TOKENS = 256
-BACKGROUND_BATCH_TOKENS = 64  # what is computed of a batch is lost when it is set aside
+SHORT_BATCH_TOKENS = 64  # what is computed of a batch is lost when it is broken off; the next try goes on from there
 BACKGROUND_CELLS = 2048  # beside those of the planner's roles, so that neither drives out the other
 SHORTLIST = 256  # most likely tokens that the grammar is asked about before the whole vocabulary is
 _CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)], align=True)
@@ -245,9 +245,9 @@ class Engine:
         found: dict[int, list[NDArray[np.float32]]] = {layer: [] for layer in layers}
         self._cells.truncate(sequence, kept)
         self._cells.make_room(sequence, len(prompt) - kept)
-        for start in range(kept, len(prompt), BACKGROUND_BATCH_TOKENS):
+        for start in range(kept, len(prompt), SHORT_BATCH_TOKENS):
             self._tap.rows = {}
-            self._evaluate(sequence, prompt[start : start + BACKGROUND_BATCH_TOKENS])
+            self._evaluate(sequence, prompt[start : start + SHORT_BATCH_TOKENS])
             for layer, rows in found.items():
                 if layer not in self._tap.rows:
                     raise LlmError("this model's layers have no outputs with names; judge by weighing instead")
@@ -293,7 +293,7 @@ class Engine:
         self._evaluate(sequence, tokens[kept:])
 
     def _evaluate(self, sequence: cells.Sequence, tokens: Sequence[int]) -> None:
-        size = BACKGROUND_BATCH_TOKENS if sequence.background else BATCH_TOKENS
+        size = SHORT_BATCH_TOKENS if sequence.background or len(tokens) <= BATCH_TOKENS else BATCH_TOKENS
         for start in range(0, len(tokens), size):
             chunk = tokens[start : start + size]
             batch, position = self._batch, len(sequence.tokens)
