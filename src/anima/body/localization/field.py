@@ -34,6 +34,12 @@ class Field:
         self._free: Reals = free[:, ::-1] * drawn.resolution_m + self._origin
         self._free_side = drawn.resolution_m
 
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point lies on the map."""
+        rows, columns = self.signed.shape
+        u, v = (x - self._origin[0]) / self._cell, (y - self._origin[1]) / self._cell
+        return bool(0.0 <= u <= columns and 0.0 <= v <= rows)
+
     def random_poses(self, luck: np.random.Generator, count: int) -> Reals:
         """Poses anywhere on the map's free floor, shape (count, 3): x, y, yaw."""
         corners = self._free[luck.integers(len(self._free), size=count)]
@@ -51,10 +57,8 @@ class Field:
     def cells(self, x: Reals, y: Reals) -> NDArray[np.intp]:
         """Flat indices into `signed` of points of any shape, metres; clipped to the map."""
         rows, columns = self.signed.shape
-        column = ((x - self._origin[0]) / self._cell).astype(np.intp)
-        row = ((y - self._origin[1]) / self._cell).astype(np.intp)
-        np.clip(column, 0, columns - 1, out=column)
-        np.clip(row, 0, rows - 1, out=row)
+        column = np.clip((x - self._origin[0]) / self._cell, 0, columns - 1).astype(np.intp)
+        row = np.clip((y - self._origin[1]) / self._cell, 0, rows - 1).astype(np.intp)
         flat: NDArray[np.intp] = row * columns + column
         return flat
 

@@ -26,6 +26,8 @@ _CHARGING, _FULL = 1, 4          # sensor_msgs/BatteryState
 _STREAM = 0x10CA                 # its random numbers are its own: (seed, this)
 _SCAN_PATIENCE_S = 0.5           # a scan whose odometry hasn't come by then is dropped
 _FRAMES = ("", "map")
+_FARTHEST_M = 1e6                # odometry beyond this is no odometry
+_VAGUEST_M = 5.0                 # a finger on the map is never vaguer than this
 _SHOWN_EVERY_S, _SHOWN = 1.0, 300  # particles, for pictures
 
 
@@ -73,7 +75,9 @@ class Localization:
             self._map_sent = True
         for odometry in inbox.new(t.ODOM):
             where = Pose2D.of(odometry.pose.pose)
-            if where.is_finite and not self._odometry.add(odometry.header.stamp.seconds, where):
+            if not (where.is_finite and math.hypot(where.x, where.y) <= _FARTHEST_M):
+                continue
+            if not self._odometry.add(odometry.header.stamp.seconds, where):
                 self._begin()  # time jumped back: another run of the simulator
                 self._odometry.add(odometry.header.stamp.seconds, where)
         for told in inbox.new(t.INITIAL_POSE):
@@ -86,8 +90,10 @@ class Localization:
     def _told(self, told: std.PoseWithCovarianceStamped) -> None:
         pose, covariance = Pose2D.of(told.pose.pose), told.pose.covariance
         variances = max(float(covariance[0]), float(covariance[7])), float(covariance[35])
-        if pose.is_finite and told.header.frame_id in _FRAMES and all(0.0 <= v < math.inf for v in variances):
-            self._estimator.told(pose, math.sqrt(variances[0]), math.sqrt(variances[1]))
+        sound = pose.is_finite and all(0.0 <= v < math.inf for v in variances) and self._field.holds(pose.x, pose.y)
+        if sound and told.header.frame_id in _FRAMES:
+            sigma_m, sigma_rad = (math.sqrt(variance) for variance in variances)
+            self._estimator.told(pose, min(sigma_m, _VAGUEST_M), min(sigma_rad, math.pi))
 
     def _feel_dock(self, inbox: Inbox) -> None:
         for battery in inbox.new(t.BATTERY):

@@ -19,7 +19,7 @@ def hits(scan: LaserScan, mount: Pose2D) -> Reals:
     """
     ranges = np.asarray(scan.ranges, dtype=np.float64)
     angles = scan.angle_min + scan.angle_increment * np.arange(ranges.size) + mount.yaw
-    good = np.isfinite(ranges) & (ranges >= scan.range_min) & (ranges <= scan.range_max)
+    good = np.isfinite(ranges) & np.isfinite(angles) & (ranges >= scan.range_min) & (ranges <= scan.range_max)
     ranges, angles = ranges[good], angles[good]
     return np.column_stack([mount.x + ranges * np.cos(angles), mount.y + ranges * np.sin(angles)])
 
