@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import sys
 import time
@@ -42,7 +44,7 @@ from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
 from anima.parts.command import add_to as add_parts
 from anima.planner.judging.commands import judges_app
-from anima.runtime.supervisor import Death, Supervisor
+from anima.runtime.supervisor import NAMESPACE_VARIABLE, Death, Supervisor
 from anima.types.glue import ContextPacket
 
 app = typer.Typer(
@@ -62,6 +64,20 @@ app.command()(doctor)
 add_learning(app)
 
 console = Console(highlight=False)
+
+
+@app.callback()
+def for_every_command(
+    namespace: Annotated[
+        str, typer.Option(envvar=NAMESPACE_VARIABLE, help="Whose robot: the ROS namespace, where there are several.")
+    ] = "",
+) -> None:
+    """Options before the command, e.g. `anima --namespace ada say "come here"`."""
+    if namespace and not re.fullmatch(r"/?[A-Za-z]\w*(/[A-Za-z]\w*)*", namespace):
+        raise _fail(f"--namespace {namespace}: letters, digits and _ with / between, and a letter first, e.g. ada", 2)
+    os.environ[NAMESPACE_VARIABLE] = namespace
+
+
 ONCE_S = 2.5  # in which every process has said at least twice how it works
 
 

@@ -44,9 +44,9 @@ class Topic(Generic[M]):
         return Sent(self, value)  # type: ignore[arg-type]  # Topic is only read through its bound
 
 
-CLOCK = Topic("/clock", std.Clock, Qos.SENSOR)
-TF = Topic("/tf", std.TFMessage, Qos.EVENT)
-TF_STATIC = Topic("/tf_static", std.TFMessage, Qos.STATE)
+CLOCK = Topic("clock", std.Clock, Qos.SENSOR)
+TF = Topic("tf", std.TFMessage, Qos.EVENT)
+TF_STATIC = Topic("tf_static", std.TFMessage, Qos.STATE)
 ROBOT_DESCRIPTION = Topic("robot_description", std.String, Qos.STATE)
 
 SCAN = Topic("scan", std.LaserScan, Qos.SENSOR)
@@ -122,7 +122,7 @@ REMINDER = Topic("reminder", learning.Reminder, Qos.EVENT)
 ENCOUNTER_END = Topic("encounter_end", learning.EncounterEnd, Qos.EVENT)
 LEARNING_TURN = Topic("learning_turn", learning.LearningTurn, Qos.EVENT)
 
-DIAGNOSTICS = Topic("/diagnostics", health.DiagnosticArray, Qos.EVENT)
+DIAGNOSTICS = Topic("diagnostics", health.DiagnosticArray, Qos.EVENT)
 
 HEARTBEATS = {
     process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process

@@ -19,6 +19,8 @@ _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0
 RECORDER = "recorder"
 WORLD = "world"
 
+NAMESPACE_VARIABLE = "ANIMA_NAMESPACE"
+
 # What holds the wheels still when a process is gone.
 _HELD_BY = {
     Process.REFLEX.value: "the body stops when no command comes",
@@ -49,6 +51,11 @@ def _last_line(path: Path) -> str:
     return lines[-1].strip() if lines else ""
 
 
+def own_namespace() -> str:
+    """The namespace of the robot that this program belongs to, without slashes around it; empty: none."""
+    return os.environ.get(NAMESPACE_VARIABLE, "").strip("/")
+
+
 def commands(
     overrides: Mapping[str, str],
     processes: Sequence[Process] = tuple(Process),
@@ -58,14 +65,16 @@ def commands(
     """The command of each process, in order of start.
 
     `overrides` are settings as ``{"seed": "3"}``, put on top of those in `settings_file` (empty: `config/anima.yaml`).
+    All of the robot's nodes and topics are in `own_namespace()`.
     """
+    place = ["-r", f"__ns:=/{own_namespace()}"] if own_namespace() else []
     settings = ["--settings", settings_file] if settings_file else []
     settings += [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
-    ros = ["--ros-args", "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
+    ros = ["--ros-args", *place, "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
     # First up and last down, so that nothing is missed; nobody waits for it.
-    recorder = {RECORDER: [sys.executable, "-m", "anima_nodes.recorder", *settings, "--ros-args"]}
+    recorder = {RECORDER: [sys.executable, "-m", "anima_nodes.recorder", *settings, "--ros-args", *place]}
     # The board and the world around it, which go on whatever becomes of the robot's own processes.
-    world = {WORLD: [sys.executable, "-m", "anima_nodes.world", *settings, "--ros-args"]}
+    world = {WORLD: [sys.executable, "-m", "anima_nodes.world", *settings, "--ros-args", *place]}
     return (recorder if overrides.get("record.on") == "true" else {}) | (
         world if overrides.get("sim") == "firmware" else {}
     ) | {

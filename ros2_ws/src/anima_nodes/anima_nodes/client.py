@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from anima import topics as t
 from anima.failure import Failure
+from anima.runtime.supervisor import own_namespace
 from anima.topics import Sent, Topic
 from anima.types.base import Header
 from anima.types.learning import EncounterEnd
@@ -35,10 +36,11 @@ class NotReady(RuntimeError):
 class Client:
     """A short-lived node beside the graph. Values that arrive are handed out by `receive` in the caller's thread."""
 
-    def __init__(self, topics: Iterable[Topic[Any]] = (), namespace: str = "") -> None:
+    def __init__(self, topics: Iterable[Topic[Any]] = (), namespace: str | None = None) -> None:
+        """In `namespace`, or in that of `anima --namespace`."""
         # The signals stay with the program that this client is part of: a SIGTERM ends it, as people expect.
         rclpy.init(args=["--ros-args", "--log-level", "WARN"], signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Node(f"anima_client_{os.getpid()}", namespace=namespace)
+        self._node = Node(f"anima_client_{os.getpid()}", namespace=own_namespace() if namespace is None else namespace)
         self._received: queue.SimpleQueue[Sent] = queue.SimpleQueue()
         self._alive: set[str] = set()
         self._subscriptions: dict[str, Any] = {}

@@ -51,7 +51,7 @@ class ProcessNode(Node):
     def follow_clock(self) -> None:
         """Let the clock topic, or a timer of our own, drive the nodes."""
         if self.get_parameter("use_sim_time").value:
-            self.create_subscription(Clock, "/clock", self._on_clock, PROFILES[t.CLOCK.qos])
+            self.create_subscription(Clock, t.CLOCK.name, self._on_clock, PROFILES[t.CLOCK.qos])
         else:
             self.create_timer(TICK_S, self._on_timer)
 

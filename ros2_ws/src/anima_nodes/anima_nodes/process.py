@@ -26,6 +26,11 @@ from .region_node import RegionNode
 from .services import NODES
 
 
+def join_ros(argv: list[str] | None) -> None:
+    """Begin with ROS. A namespace has its own time, for which the clocks of rclpy would otherwise look in `/clock`."""
+    rclpy.init(args=[*(sys.argv if argv is None else argv), "--ros-args", "-r", f"/clock:={t.CLOCK.name}"])
+
+
 def spin(executor: EventsExecutor) -> None:
     """Spin until shutdown. `spin()` itself busy-loops in some releases; a long `spin_once` does not."""
     try:
@@ -84,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
         # Without the right to be first it still runs, and the body's own time-out stands behind it.
         with contextlib.suppress(PermissionError):
             os.nice(-10)
-    rclpy.init(args=argv)
+    join_ros(argv)
     try:
         run(process, settings)
     except ConfigError as error:

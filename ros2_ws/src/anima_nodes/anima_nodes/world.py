@@ -13,7 +13,7 @@ from anima.brain import WORLD
 from anima.config import ConfigError, Settings, load_settings
 from anima_sim.board.avr import BoardError
 
-from .process import arguments_of_settings, overrides, spin
+from .process import arguments_of_settings, join_ros, overrides, spin
 from .services import NODES
 from .simulation import WorldNode, drive_time
 
@@ -21,7 +21,7 @@ from .simulation import WorldNode, drive_time
 def main(argv: list[str] | None = None) -> int:
     """Run the world until it is told to stop."""
     arguments = arguments_of_settings("world", __doc__).parse_args(remove_ros_args(argv or sys.argv)[1:])
-    rclpy.init(args=argv)
+    join_ros(argv)
     try:
         path = Path(arguments.settings) if arguments.settings else None
         run(load_settings(overrides(arguments.set), path))

@@ -53,7 +53,7 @@ def thought(error: str) -> Sent:
 
 def told(now: float, *given: Sent) -> dict[str, DiagnosticStatus]:
     (sent,) = Diagnostics(Settings()).step(now, Inbox.of(given))
-    assert isinstance(sent.value, DiagnosticArray) and sent.topic.name == "/diagnostics"
+    assert isinstance(sent.value, DiagnosticArray) and sent.topic.name == "diagnostics"
     return {status.name.removeprefix("anima: "): status for status in sent.value.status}
 
 
