@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import termios
 import time
 import tty
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from rich.console import Console
@@ -91,7 +92,8 @@ def _single_keys() -> Iterator[None]:
         tty.setcbreak(sys.stdin)
         yield
     finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # the terminal may be gone
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _keys(timeout_s: float) -> Iterator[str]:
@@ -100,7 +102,11 @@ def _keys(timeout_s: float) -> Iterator[str]:
     while (left := until - time.monotonic()) > 0.0:
         if not select.select([sys.stdin], [], [], left)[0]:
             return
-        key = sys.stdin.read(1)
-        if key == "":
-            raise KeyboardInterrupt
-        yield key
+        try:
+            # Not through Python's buffer: what waits there, select doesn't see.
+            keys = os.read(sys.stdin.fileno(), 64)
+        except OSError:
+            keys = b""
+        if not keys:
+            raise KeyboardInterrupt  # the terminal was closed
+        yield from keys.decode(errors="replace")
