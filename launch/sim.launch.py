@@ -1,93 +1,24 @@
-"""Anima in the simulator: one process of nodes per line of the brain table, on the simulator's clock.
+"""Anima in the simulator: the graph of `robot.launch.py`, all of its arguments included, on the simulator's clock.
 
 `ros2 launch anima_bringup sim.launch.py seed:=3`. An argument that is left empty keeps what the settings file says.
 """
 
+from pathlib import Path
+
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, SetEnvironmentVariable
-from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-
-from anima.runtime.processes import Process
-
-# Launch argument -> the setting that it overrides.
-SETTINGS = {
-    "robot": "robot", "sim": "sim", "gui": "gui", "seed": "seed", "speed": "speed", "llm": "llm.model",
-    "record": "record.on",
-    "self": "inner.self_name", "packs": "inner.packs", "isolated": "inner.isolated", "parts": "learn.parts",
-}
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 
 def generate_launch_description():
-    """Five processes, and the recorder if wanted; none restarted: after a death the reflexes hold the robot still."""
-    settings = [["--settings=", LaunchConfiguration("params_file")]]
-    for argument, setting in SETTINGS.items():
-        settings += ["--set", [f"{setting}=", LaunchConfiguration(argument)]]
+    """The same processes as on a robot; what is declared here comes before what is declared there."""
     return LaunchDescription([
-        DeclareLaunchArgument("robot", default_value="", description="The robot: a file of config/robots"),
         DeclareLaunchArgument(
             "sim", default_value="mujoco", description="The simulator; scripts/gazebo installs Gazebo",
             choices=["mujoco", "gazebo"],
         ),
-        DeclareLaunchArgument("gui", default_value="", description="true opens Gazebo's window"),
-        DeclareLaunchArgument("seed", default_value="", description="Where things lie, and the simulator's noise"),
         DeclareLaunchArgument(
-            "speed", default_value="", description="How much faster than the wall clock time may run as the body moves"
+            "use_sim_time", default_value="true", description="Take time from the topic clock, as a simulator gives it"
         ),
-        DeclareLaunchArgument(
-            "llm", default_value="", description="The planner's model: a name of models/manifest.yaml or a GGUF file"
-        ),
-        DeclareLaunchArgument(
-            "params_file", default_value="", description="A settings file in place of config/anima.yaml"
-        ),
-        DeclareLaunchArgument(
-            "record", default_value="false", choices=["true", "false"],
-            description="Record every topic and the steps of the mind, for replay, Foxglove and rosbag2",
-        ),
-        DeclareLaunchArgument("self", default_value="", description="Who it is inside: a file of config/selves"),
-        DeclareLaunchArgument(
-            "packs", default_value="", description="Packs of core parts, files of config/packs, with commas between"
-        ),
-        DeclareLaunchArgument(
-            "isolated", default_value="", description="Whether the Self sees nothing but the closed form of the bids"
-        ),
-        DeclareLaunchArgument(
-            "parts", default_value="", description="Whether dynamic parts are kept and bid; false leaves them out"
-        ),
-        DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes and topics"),
-        DeclareLaunchArgument(
-            "use_sim_time", default_value="true", description="Take time from /clock, which the simulator publishes"
-        ),
-        DeclareLaunchArgument(
-            "log_level", default_value="info", description="From which severity on messages are printed",
-            choices=["debug", "info", "warn", "error", "fatal"],
-        ),
-        # Without the check a field of the wrong type is sent as garbage instead of raising.
-        SetEnvironmentVariable("ROS_PYTHON_CHECK_FIELDS", "1"),
-        # First, so that nothing is missed; nobody waits for it.
-        Node(
-            package="anima_nodes",
-            executable="recorder",
-            namespace=LaunchConfiguration("namespace"),
-            output="screen",
-            condition=IfCondition(LaunchConfiguration("record")),
-            arguments=settings,
-        ),
-        *(
-            # No name: it would rename every node of the process.
-            Node(
-                package="anima_nodes",
-                executable="process",
-                namespace=LaunchConfiguration("namespace"),
-                output="screen",
-                arguments=["--process", process.value, *settings],
-                ros_arguments=["--log-level", LaunchConfiguration("log_level")],
-                parameters=[
-                    {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
-                ],
-            )
-            for process in Process
-        ),
+        IncludeLaunchDescription(PythonLaunchDescriptionSource(str(Path(__file__).parent / "robot.launch.py"))),
     ])

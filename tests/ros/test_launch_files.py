@@ -22,9 +22,9 @@ from anima_nodes.process import overrides, parse
 pytestmark = pytest.mark.ros
 
 LAUNCH_FILES = sorted((ROOT / "launch").glob("*.launch.py"))
-SIM = ROOT / "launch" / "sim.launch.py"
-# What comes with a gz sim that is installed beside, and that no test can start.
-FOREIGN = {"ros_gz_bridge"}
+SIM, ROBOT = (ROOT / "launch" / f"{name}.launch.py" for name in ("sim", "robot"))
+# What comes with a full ROS 2 or with a gz sim that is installed beside, and that no test can start.
+FOREIGN = {"ros_gz_bridge", "rviz2", "joy"}
 
 # What launch_ros.actions.Node takes, with what it hands on to launch.actions.ExecuteProcess and ExecuteLocal.
 NODE_KEYWORDS = {
@@ -76,6 +76,39 @@ def test_ros2_launch_starts_the_same_processes_with_the_same_settings_as_anima_u
     expected = configured_by_anima_up({"sim": "mujoco", **settings})
     assert [configured(process.arguments) for process in started] == expected
     assert [process.parameters for process in started] == [{"use_sim_time": True}] * len(Process)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        ({}, {}),
+        ({"device": "/dev/anima", "map": "flat"}, {"link.device": "/dev/anima", "map": "flat"}),
+        ({"self": "guardian", "packs": "social,safety"}, {"inner.self_name": "guardian", "inner.packs": "social,safety"}),
+    ],
+)
+def test_on_a_robot_the_same_processes_start_on_the_clock_of_the_wall_with_a_board_as_body(
+    resolver: LaunchResolver, arguments: dict[str, str], settings: dict[str, str]
+) -> None:
+    started = resolver.resolve(ROBOT, **arguments)
+
+    expected = configured_by_anima_up({"sim": "none", **settings})
+    assert [configured(process.arguments) for process in started] == expected
+    assert [process.parameters for process in started] == [{"use_sim_time": False}] * len(Process)
+    assert {settings.sim for _, settings in expected} == {"none"}
+
+
+@pytest.mark.parametrize("launch_file", [SIM, ROBOT], ids=lambda path: path.name)
+def test_rviz_opens_only_if_wanted_and_looks_into_the_namespace(resolver: LaunchResolver, launch_file: Path) -> None:
+    assert "rviz2" not in {process.package for process in resolver.resolve(launch_file)}
+    *_, rviz = resolver.resolve(launch_file, rviz="true", namespace="robot2")
+    assert (rviz.package, rviz.namespace) == ("rviz2", "/robot2")
+    assert Path(rviz.arguments[1]) == ROOT / "config" / "rviz" / "anima.rviz"
+    assert Path(rviz.arguments[1]).exists()
+
+
+def test_a_gamepad_of_one_namespace_drives_that_robot(resolver: LaunchResolver) -> None:
+    (pad,) = resolver.resolve(ROOT / "launch" / "teleop.launch.py", namespace="robot2", joy_device="1")
+    assert (pad.package, pad.namespace, pad.parameters["device_id"]) == ("joy", "/robot2", 1)
 
 
 def test_arguments_left_empty_keep_what_the_settings_file_says(resolver: LaunchResolver, tmp_path: Path) -> None:
@@ -141,9 +174,8 @@ def calls(launch_file: Path, name: str) -> list[ast.Call]:
 
 @pytest.mark.parametrize("launch_file", LAUNCH_FILES, ids=lambda path: path.name)
 def test_nodes_are_given_only_keywords_that_launch_ros_knows(launch_file: Path) -> None:
-    nodes = calls(launch_file, "Node")
-    assert nodes
-    for call in nodes:
+    assert calls(launch_file, "Node") or calls(launch_file, "IncludeLaunchDescription")
+    for call in calls(launch_file, "Node"):
         assert {keyword.arg for keyword in call.keywords} <= NODE_KEYWORDS
 
 
@@ -161,17 +193,17 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     file = tmp_path / "settings.yaml"
     file.touch()
     other = {
-        "robot": "other", "sim": "gazebo", "gui": "true", "seed": "9", "speed": "3", "llm": "other",
+        "robot": "other", "map": "other", "sim": "gazebo", "device": "/dev/other", "rviz": "true", "gui": "true", "seed": "9", "speed": "3", "llm": "other",
         "params_file": str(file),
-        "namespace": "other", "use_sim_time": "false", "log_level": "warn", "record": "true",
+        "namespace": "other", "use_sim_time": "true", "log_level": "warn", "record": "true",
         "self": "guardian", "packs": "social", "isolated": "true", "parts": "false",
     }
-    declared = {str(call.args[0].value) for call in calls(SIM, "DeclareLaunchArgument")}  # type: ignore[attr-defined]
+    declared = {str(call.args[0].value) for call in calls(ROBOT, "DeclareLaunchArgument")}  # type: ignore[attr-defined]
     assert declared == other.keys()
 
-    usual = resolver.resolve(SIM)
+    usual = resolver.resolve(ROBOT)
     for name in declared:
-        assert resolver.resolve(SIM, **{name: other[name]}) != usual, name
+        assert resolver.resolve(ROBOT, **{name: other[name]}) != usual, name
 
 
 def test_what_a_launch_file_imports_of_the_mind_needs_no_package_of_the_environment() -> None:
