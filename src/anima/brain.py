@@ -106,6 +106,14 @@ TABLE: tuple[Row, ...] = (
         doc="what is written on signs (QR codes) in the camera image",
     ),
     Row(
+        "markers", "", Process.PERCEPTION, 2, "anima.view.markers:Markers",
+        takes=(
+            t.WORLD_STATE, t.DETECTIONS, t.BACKLOG, t.LEASE, t.OUTCOME, t.SALIENCE, t.STOP_STATE, t.ROUTE,
+        ),
+        gives=(t.MARKERS, t.PLAN),
+        doc="what rviz and Foxglove show of the mind",
+    ),
+    Row(
         "parietal_affordance", "parietal", Process.BRAIN, 5, "anima.regions.parietal:ParietalAffordance",
         takes=(t.DETECTIONS, t.POSE, t.ODOM, t.JOINT_STATES, t.BATTERY, t.STOP_STATE, t.OUTCOME),
         gives=(t.WORLD_STATE,),

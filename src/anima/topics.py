@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from anima.runtime.processes import Process
-from anima.types import audit, costs, glue, health, learning, link, mind, operator, parts, std
+from anima.types import audit, costs, glue, health, learning, link, mind, operator, parts, std, view
 from anima.types.base import Msg
 
 M = TypeVar("M", bound=Msg)
@@ -122,6 +122,8 @@ REMINDER = Topic("reminder", learning.Reminder, Qos.EVENT)
 ENCOUNTER_END = Topic("encounter_end", learning.EncounterEnd, Qos.EVENT)
 LEARNING_TURN = Topic("learning_turn", learning.LearningTurn, Qos.EVENT)
 
+MARKERS = Topic("markers", view.MarkerArray, Qos.STATE)
+PLAN = Topic("plan", std.Path, Qos.STATE)
 DIAGNOSTICS = Topic("diagnostics", health.DiagnosticArray, Qos.EVENT)
 
 HEARTBEATS = {

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
 
-from anima.types import audit, base, costs, glue, health, learning, link, mind, operator, parts, std
+from anima.types import audit, base, costs, glue, health, learning, link, mind, operator, parts, std, view
 from anima.types.base import Header, Msg
 from anima.types.std import Image, LaserScan
 from anima_nodes.convert import TwinError, from_ros, ros_class, to_ros
@@ -24,7 +24,7 @@ INTERFACES = Path(__file__).resolve().parents[2] / "ros2_ws" / "src" / "anima_ms
 
 
 def twins() -> list[type[Msg]]:
-    modules = (base, std, mind, glue, costs, audit, parts, learning, link, operator, health)
+    modules = (base, std, mind, glue, costs, audit, parts, learning, link, operator, health, view)
     found = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
     return sorted({cls for cls in found if issubclass(cls, Msg) and cls is not Msg}, key=lambda cls: cls.__name__)
 
