@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import signal
 import sys
 import time
@@ -20,6 +18,7 @@ from anima import brain
 from anima import topics as t
 from anima.console.folders import state_folder
 from anima.console.mind import mind_app
+from anima.console.namespace import for_every_command
 from anima.console.options import (
     Facts,
     Intentions,
@@ -44,7 +43,7 @@ from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
 from anima.parts.command import add_to as add_parts
 from anima.planner.judging.commands import judges_app
-from anima.runtime.supervisor import NAMESPACE_VARIABLE, Death, Supervisor
+from anima.runtime.supervisor import Death, Supervisor
 from anima.types.glue import ContextPacket
 
 app = typer.Typer(
@@ -61,23 +60,10 @@ app.add_typer(judges_app, name="judges")
 add_parts(app)
 app.add_typer(mind_app, name="mind")
 app.command()(doctor)
+app.callback()(for_every_command)
 add_learning(app)
 
 console = Console(highlight=False)
-
-
-@app.callback()
-def for_every_command(
-    namespace: Annotated[
-        str, typer.Option(envvar=NAMESPACE_VARIABLE, help="Whose robot: the ROS namespace, where there are several.")
-    ] = "",
-) -> None:
-    """Options before the command, e.g. `anima --namespace ada say "come here"`."""
-    if namespace and not re.fullmatch(r"/?[A-Za-z]\w*(/[A-Za-z]\w*)*", namespace):
-        raise _fail(f"--namespace {namespace}: letters, digits and _ with / between, and a letter first, e.g. ada", 2)
-    os.environ[NAMESPACE_VARIABLE] = namespace
-
-
 ONCE_S = 2.5  # in which every process has said at least twice how it works
 
 
@@ -308,14 +294,14 @@ def show_brain(
 
     With `--topics` it prints the table that the graph is started from instead, which needs no running robot.
     """
-    if topics:
-        _print_topics()
-        return
     from rich.live import Live
 
-    from anima.console.brain_table import SOURCES, BrainTable
+    from anima.console.brain_table import SOURCES, BrainTable, rows_and_topics
     from anima_nodes.client import Client, NotReady
 
+    if topics:
+        console.print(rows_and_topics())
+        return
     seen = BrainTable()
     try:
         with Client(SOURCES) as client:
@@ -331,15 +317,6 @@ def show_brain(
         raise _fail(str(error)) from None
     except KeyboardInterrupt:
         return
-
-
-def _print_topics() -> None:
-    table = Table("node", "region", "process", "rate", "what it is for")
-    for row in brain.TABLE:
-        table.add_row(row.node, row.region, row.process.value, f"{row.rate_hz:g} Hz", row.doc)
-        takes, gives = (", ".join(topic.name for topic in side) for side in (row.takes, row.gives))
-        table.add_row("", "", "", "", f"[dim]takes {takes}\ngives {gives}[/dim]", end_section=True)
-    console.print(table)
 
 
 @app.command()

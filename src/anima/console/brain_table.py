@@ -133,3 +133,13 @@ def _call(call: SkillCall) -> str:
 
 def _judged(verdict: Verdict) -> str:
     return f"{'accepted' if verdict.accepted else 'refused'} {_call(verdict.call)}"
+
+
+def rows_and_topics() -> Table:
+    """The table that the graph is started from: each node with what it takes and gives."""
+    table = Table("node", "region", "process", "rate", "what it is for")
+    for row in TABLE:
+        table.add_row(row.node, row.region, row.process.value, f"{row.rate_hz:g} Hz", row.doc)
+        takes, gives = (", ".join(topic.name for topic in side) for side in (row.takes, row.gives))
+        table.add_row("", "", "", "", f"[dim]takes {takes}\ngives {gives}[/dim]", end_section=True)
+    return table
