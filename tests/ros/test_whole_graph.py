@@ -36,8 +36,8 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 def owners(topic: AnyTopic) -> list[str]:
     """The nodes that publish a topic: rows of the table, or the heart of a process."""
-    for process, beat in t.HEARTBEATS.items():
-        if beat is topic:
+    for process, own in (*t.HEARTBEATS.items(), *t.BRAIN_STATUS.items()):
+        if own is topic:
             return [f"process_{process}"]
     return sorted(publishers().get(topic.name, []))
 
