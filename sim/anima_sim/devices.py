@@ -60,7 +60,7 @@ def measured_scan(
 
 
 def measured_cliffs(true: Reals, config: CliffConfig, rng: np.random.Generator) -> Floats:
-    """Distances to the floor in metres, float32, from the true ones (negative: nothing was hit); `+inf` beyond reach."""
+    """Distances to the floor, metres, float32, of the true ones (negative: nothing was hit); `+inf` beyond reach."""
     out = []
     for distance in true:
         measured = float(distance) + rng.normal(0.0, config.noise_m)

@@ -11,7 +11,6 @@ from anima.config import LlmSettings
 from anima.install.errors import ManifestError, UnknownModel
 from anima.install.manifest import Manifest, Model
 
-
 NOBODY_ELSE_HAS = {"all-minilm-l6-v2-int8"}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from support.planner_rig import world
+
 from anima.body.places import load_places
 from anima.config import Settings
 from anima.skills.program import Body, Senses
 from anima.skills.programs.look_for import _next
-from support.planner_rig import world
 
 SETTINGS = Settings()
 
