@@ -17,6 +17,7 @@ from rich.table import Table
 from anima import brain
 from anima import topics as t
 from anima.console.folders import state_folder
+from anima.console.foxglove import foxglove
 from anima.console.mind import mind_app
 from anima.console.namespace import for_every_command
 from anima.console.options import (
@@ -60,6 +61,7 @@ app.add_typer(judges_app, name="judges")
 add_parts(app)
 app.add_typer(mind_app, name="mind")
 app.command()(doctor)
+app.command()(foxglove)
 app.callback()(for_every_command)
 add_learning(app)
 

@@ -83,7 +83,7 @@ def test_ros2_launch_starts_the_same_processes_with_the_same_settings_as_anima_u
     [
         ({}, {}),
         ({"device": "/dev/anima", "map": "flat"}, {"link.device": "/dev/anima", "map": "flat"}),
-        ({"self": "guardian", "packs": "social,safety"}, {"inner.self_name": "guardian", "inner.packs": "social,safety"}),
+        ({"self": "guardian", "packs": "social"}, {"inner.self_name": "guardian", "inner.packs": "social"}),
     ],
 )
 def test_on_a_robot_the_same_processes_start_on_the_clock_of_the_wall_with_a_board_as_body(
@@ -193,7 +193,8 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     file = tmp_path / "settings.yaml"
     file.touch()
     other = {
-        "robot": "other", "map": "other", "sim": "gazebo", "device": "/dev/other", "rviz": "true", "gui": "true", "seed": "9", "speed": "3", "llm": "other",
+        "robot": "other", "map": "other", "sim": "gazebo", "device": "/dev/other", "rviz": "true",
+        "gui": "true", "seed": "9", "speed": "3", "llm": "other",
         "params_file": str(file),
         "namespace": "other", "use_sim_time": "true", "log_level": "warn", "record": "true",
         "self": "guardian", "packs": "social", "isolated": "true", "parts": "false",
