@@ -47,7 +47,7 @@ BENCHES = {
     "latency": Bench("latency:bench_latency", "planner warm against cold, KV reuse, reflex, simulation speed"),
     "listen": Bench("planner:bench_hearing", "labelled orders: how many are understood exactly"),
     "act": Bench("planner:bench_choosing", "labelled moments: how often the next call is a right one"),
-    "learning": Bench("learning:bench_learning", "learning from people: judgements, pairs of days, planted words, cost"),
+    "learning": Bench("learning:bench_learning", "learning from people: judgements, pairs of days, planted words"),
     "judge": Bench("judge:bench_judge", "closed judgements: accuracy, share unsure, calibration (--heldout)"),
     "parts": Bench("parts:bench_parts", "parts and the Self: each role on labelled cases; scenarios, a week"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
