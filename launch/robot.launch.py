@@ -14,7 +14,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from anima.runtime.processes import Process
+from anima.runtime.processes import RESTARTED, Process
 
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
@@ -91,6 +91,8 @@ def generate_launch_description():
                 executable="process",
                 namespace=LaunchConfiguration("namespace"),
                 output="screen",
+                respawn=process in RESTARTED,
+                respawn_delay=2.0,
                 arguments=["--process", process.value, *settings],
                 ros_arguments=["--log-level", LaunchConfiguration("log_level")],
                 parameters=[

@@ -40,11 +40,12 @@ from anima.console.options import (
     switched,
 )
 from anima.console.start import NotArmed, arm, graph
+from anima.console.view import view
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
 from anima.parts.command import add_to as add_parts
 from anima.planner.judging.commands import judges_app
-from anima.runtime.supervisor import Death, Supervisor
+from anima.runtime.supervisor import AGAIN, Death, Supervisor
 from anima.types.glue import ContextPacket
 
 app = typer.Typer(
@@ -62,6 +63,7 @@ add_parts(app)
 app.add_typer(mind_app, name="mind")
 app.command()(doctor)
 app.command()(foxglove)
+app.command()(view)
 app.callback()(for_every_command)
 add_learning(app)
 
@@ -107,6 +109,8 @@ def up(
             while client.receive(0.5) is None:
                 for death in running.deaths():
                     console.print(f"[red]{death}[/red]", soft_wrap=True)
+                for name in running.revive(time.monotonic()):
+                    console.print(f"[yellow]the {name} process is started again[/yellow]{AGAIN.get(name, '')}")
         except NotReady as error:
             raise _fail(str(error)) from None
         except KeyboardInterrupt:

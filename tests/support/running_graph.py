@@ -13,7 +13,7 @@ import rclpy
 from anima import topics as t
 from anima.brain import AnyTopic
 from anima.runtime.processes import Process
-from anima.runtime.supervisor import Supervisor, commands
+from anima.runtime.supervisor import Supervisor, commands, started_again
 from anima.types.mind import Heartbeat
 from support.ros_domain import own_domain
 from support.ros_rig import Bench, start_ros
@@ -32,11 +32,11 @@ def at(name: str) -> str:
 class Graph:
     """A running graph in a namespace, and a bench beside it that only listens."""
 
-    def __init__(self, domain: int, logs: Path, more: Mapping[str, str]) -> None:
+    def __init__(self, domain: int, logs: Path, more: Mapping[str, str], revived: bool) -> None:
         words_of = commands({**SETTINGS, **more})
         namespaced = {name: [*words, "-r", f"__ns:={NAMESPACE}"] for name, words in words_of.items()}
         os.environ["ROS_DOMAIN_ID"] = str(domain)
-        self.supervisor = Supervisor(namespaced, logs)
+        self.supervisor = Supervisor(namespaced, logs, started_again(namespaced, "mujoco") if revived else None)
         self.supervisor.__enter__()
         start_ros(domain, "-r", f"__ns:={NAMESPACE}")
         self.bench = Bench()
@@ -63,11 +63,11 @@ class Graph:
 
 
 @contextmanager
-def running_graph(logs: Path, more: Mapping[str, str] | None = None) -> Iterator[Graph]:
-    """A graph that is up, with `more` settings; it is stopped in the end."""
+def running_graph(logs: Path, more: Mapping[str, str] | None = None, revived: bool = False) -> Iterator[Graph]:
+    """A graph that is up, with `more` settings; it is stopped in the end. `revived`: the dead may be started again."""
     before = os.environ.get("ROS_DOMAIN_ID")
     with own_domain() as domain:
-        graph = Graph(domain, logs, more or {})
+        graph = Graph(domain, logs, more or {}, revived)
         try:
             graph.wait_up()
             yield graph

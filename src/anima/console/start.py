@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from anima import topics as t
 from anima.console.folders import state_folder
-from anima.runtime.supervisor import Supervisor, commands
+from anima.runtime.supervisor import Supervisor, commands, started_again
 from anima.topics import Sent, Topic
 from anima.types.link import LinkState
 from anima.types.mind import StopState
@@ -20,7 +20,8 @@ def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Su
     settings = {"sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", **more}
     if model:
         settings["llm.model"] = model
-    return Supervisor(commands(settings), state_folder() / "log" / f"{os.getpid()}")
+    words = commands(settings)
+    return Supervisor(words, state_folder() / "log" / f"{os.getpid()}", started_again(words, sim))
 
 
 class Operator(Protocol):

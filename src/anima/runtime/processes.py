@@ -11,3 +11,8 @@ class Process(Enum):
     PERCEPTION = "perception"
     BRAIN = "brain"
     PLANNER = "planner"
+
+
+RESTARTED = (Process.PERCEPTION, Process.BRAIN, Process.PLANNER)
+"""What is started again after its death whatever the body is: meanwhile the reflexes hold the robot still. Reflexes and
+body know what a restart would forget: whether the stop was latched, and where a simulated world was."""

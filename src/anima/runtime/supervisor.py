@@ -1,4 +1,4 @@
-"""Runs the processes of the graph where `ros2 launch` is absent: start, watch, ordered stop."""
+"""Runs the processes of the graph where `ros2 launch` is absent: start, watch, start again, ordered stop."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anima.runtime.processes import Process
+from anima.runtime.processes import RESTARTED, Process
 
 _PR_SET_PDEATHSIG = 1
 _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))
+
+# A process that dies is started again after the first, then after twice as long, and so on; the wait is back at the
+# first once it has lived for the last.
+_FIRST_WAIT_S, _LONGEST_WAIT_S, _LIVED_S = 0.5, 30.0, 60.0
+_BAD_SETTINGS = 2  # exits with this code come again however often it is started
 
 RECORDER = "recorder"
 WORLD = "world"
@@ -28,6 +33,12 @@ _HELD_BY = {
     RECORDER: "the robot runs on, unrecorded",
     WORLD: "time stands still without it",
 }
+
+AGAIN = {
+    Process.REFLEX.value: ", with the stop latched: anima reset",
+    Process.BODY.value: "; a board arms by anima reset",
+}
+"""What a person has to do after the restart of a process."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,30 @@ def commands(
     }
 
 
+def started_again(words: Mapping[str, Sequence[str]], sim: str) -> dict[str, list[str]]:
+    """How each of the processes of `commands` is started after its death; those that are not named stay dead.
+
+    Reflexes begin with the stop latched, as whether it was is not known. A simulated world is gone with its process.
+    """
+    names = {RECORDER, Process.REFLEX.value, *(process.value for process in RESTARTED)}
+    if sim in ("none", "firmware"):
+        names.add(Process.BODY.value)
+    again = {name: list(command) for name, command in words.items() if name in names}
+    if Process.REFLEX.value in again:
+        reflex = again[Process.REFLEX.value]
+        reflex.insert(reflex.index("--ros-args"), "--stopped")
+    return again
+
+
+@dataclass
+class _Life:
+    """When a process was started, after which wait the next start comes, and when that is (None: not due)."""
+
+    began_s: float
+    wait_s: float = _FIRST_WAIT_S
+    due_s: float | None = None
+
+
 def _die_with_parent() -> None:
     """In the child: no robot moves on after its supervisor was killed."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -92,8 +127,16 @@ def _die_with_parent() -> None:
 class Supervisor:
     """Owns the processes of one graph. Use as a context manager: leaving it stops them all, last started first."""
 
-    def __init__(self, commands: Mapping[str, Sequence[str]], log_folder: Path) -> None:
+    def __init__(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        log_folder: Path,
+        again: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`again` holds the commands by which `revive` starts dead processes anew (see `started_again`)."""
         self._commands = commands
+        self._again = again or {}
+        self._lives: dict[str, _Life] = {}
         self._folder = log_folder
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._reported: set[str] = set()
@@ -108,8 +151,8 @@ class Supervisor:
             raise
         return self
 
-    def _start(self, name: str, command: Sequence[str]) -> None:
-        with self.log(name).open("wb") as log:
+    def _start(self, name: str, command: Sequence[str], anew: bool = False) -> None:
+        with self.log(name).open("ab" if anew else "wb") as log:
             self._children[name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 start_new_session=True, preexec_fn=_die_with_parent,
@@ -136,6 +179,27 @@ class Supervisor:
                 self._reported.add(name)
                 ended.append(Death(name, code, self.log(name), _last_line(self.log(name))))
         return ended
+
+    def revive(self, now_s: float) -> list[str]:
+        """Start again what died and whose time has come; returns its names. Call it now and then.
+
+        `now_s` is the time of any steady clock. Bad settings (exit code 2) are not tried again.
+        """
+        started = []
+        for name, command in self._again.items():
+            child, life = self._children.get(name), self._lives.setdefault(name, _Life(now_s))
+            if child is None or child.poll() in (None, _BAD_SETTINGS):
+                continue
+            if life.due_s is None:
+                lived = now_s - life.began_s >= _LIVED_S
+                wait_s = _FIRST_WAIT_S if lived else life.wait_s
+                life.due_s, life.wait_s = now_s + wait_s, min(2 * wait_s, _LONGEST_WAIT_S)
+            elif now_s >= life.due_s and name in self._reported:
+                self._start(name, command, anew=True)
+                self._reported.discard(name)
+                life.began_s, life.due_s = now_s, None
+                started.append(name)
+        return started
 
     def stop(self) -> dict[str, int]:
         """Stop every process, the last started first, so that the reflexes outlive what commands them.

@@ -14,7 +14,7 @@ import pytest
 
 from anima.runtime import supervisor
 from anima.runtime.processes import Process
-from anima.runtime.supervisor import Supervisor, commands
+from anima.runtime.supervisor import Supervisor, commands, started_again
 
 WAIT = "import time\nprint('up', flush=True)\ntime.sleep(60)"
 POLITE = (
@@ -165,3 +165,56 @@ def test_each_process_of_the_brain_has_one_command_with_the_same_settings() -> N
         assert command[command.index("--settings") + 1] == "mine.yaml"
         assert [command[i + 1] for i, word in enumerate(command) if word == "--set"] == ["seed=3", "llm.threads=1"]
         assert command[-3:] == ["--ros-args", "-p", "use_sim_time:=true"]
+
+
+def test_a_process_that_died_is_started_again_and_keeps_its_log(tmp_path: Path) -> None:
+    words = {"brain": python(WAIT)}
+    with Supervisor(words, tmp_path, again=words) as running:
+        wait_up(running, "brain")
+        first = running.pid("brain")
+        os.kill(first, signal.SIGKILL)
+        assert until(lambda: bool(running.deaths()))
+        assert running.revive(0.0) == []
+        assert running.revive(0.4) == [], "not at once"
+        assert running.revive(0.6) == ["brain"]
+        assert until(lambda: running.log("brain").read_text().count("up") == 2)
+        assert running.pid("brain") != first
+        os.kill(running.pid("brain"), signal.SIGKILL)
+        assert until(lambda: bool(running.deaths())), "its second death is told too"
+
+
+def test_each_time_it_waits_longer_until_the_process_has_lived_for_a_while(tmp_path: Path) -> None:
+    words = {"brain": python("import sys; sys.exit(1)")}
+    waits, now = [], 0.0
+    with Supervisor(words, tmp_path, again=words) as running:
+        for lives_s in (0.0, 0.0, 0.0, 100.0):
+            assert until(lambda: bool(running.deaths()))
+            now += lives_s
+            died = now
+            while not running.revive(now):
+                now += 0.05
+            waits.append(now - died)
+        running.stop()
+    assert waits == pytest.approx([0.5, 1.0, 2.0, 0.5], abs=0.11)
+
+
+def test_bad_settings_are_not_tried_again(tmp_path: Path) -> None:
+    words = {"brain": python("import sys; print('no such file'); sys.exit(2)")}
+    with Supervisor(words, tmp_path, again=words) as running:
+        assert until(lambda: bool(running.deaths()))
+        assert [running.revive(float(now)) for now in range(100)] == [[]] * 100
+
+
+def test_a_simulated_world_stays_gone_and_reflexes_come_back_with_the_stop_latched() -> None:
+    again = started_again(commands({}), "mujoco")
+    assert set(again) == {"reflex", "perception", "brain", "planner"}
+    assert "--stopped" in again["reflex"]
+    assert again["brain"] == commands({})["brain"]
+    assert "body" in started_again(commands({"sim": "none"}), "none")
+
+
+def test_a_namespace_holds_for_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any("__ns" in word for words in commands({}).values() for word in words)
+    monkeypatch.setenv("ANIMA_NAMESPACE", "/ada")
+    for words in commands({"record.on": "true", "sim": "firmware"}).values():
+        assert words[words.index("--ros-args") :].count("__ns:=/ada") == 1

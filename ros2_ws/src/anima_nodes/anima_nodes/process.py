@@ -23,7 +23,7 @@ from anima.runtime.processes import Process
 
 from .heart import ProcessJournal, ProcessNode
 from .region_node import RegionNode
-from .services import NODES
+from .services import NODES, ReflexNode
 
 
 def join_ros(argv: list[str] | None) -> None:
@@ -57,6 +57,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     """The command line of a process."""
     parser = arguments_of_settings("process", __doc__)
     parser.add_argument("--process", required=True, choices=[process.value for process in Process])
+    parser.add_argument(
+        "--stopped", action="store_true", help="begin with the software stop latched, as after a death of the reflexes"
+    )
     return parser.parse_args(arguments)
 
 
@@ -91,7 +94,7 @@ def main(argv: list[str] | None = None) -> int:
             os.nice(-10)
     join_ros(argv)
     try:
-        run(process, settings)
+        run(process, settings, arguments.stopped)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
@@ -104,11 +107,15 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def run(process: Process, settings: Settings) -> None:
+def run(process: Process, settings: Settings, stopped: bool = False) -> None:
     """Build the nodes of a process and spin them until shutdown. Raises `ConfigError` when they can't be built."""
     started = time.monotonic()
     journal = ProcessJournal(process, settings) if settings.record.on and process.value in t.JOURNALS else None
     nodes = [NODES.get(row.node, RegionNode)(row, settings, journal) for row in rows_of(process, settings.sim)]
+    if stopped:
+        for node in nodes:
+            if isinstance(node, ReflexNode):
+                node.begin_stopped()
     heart = ProcessNode(process, nodes, journal)
     executor = EventsExecutor()
     for node in (*nodes, heart):

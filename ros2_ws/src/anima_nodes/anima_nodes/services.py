@@ -34,6 +34,10 @@ class ReflexNode(RegionNode):
         self.create_service(Trigger, "software_stop/stop", self._stop)
         self.create_service(Trigger, "software_stop/reset", self._reset)
 
+    def begin_stopped(self) -> None:
+        """Latch the stop in the first step: whether it was latched before a restart is not known."""
+        self.put(t.STOP_REQUEST.of(StopRequest(header=Header.at(0.0), stop=True, source="a restart of the reflexes")))
+
     def _stop(self, request: Any, response: Any) -> Any:
         return self._request(True, response, "stopped; nothing moves until a reset and a new command")
 
