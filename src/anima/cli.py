@@ -111,7 +111,7 @@ def up(
                     console.print(f"[red]{death}[/red]", soft_wrap=True)
                 for name in running.revive(time.monotonic()):
                     console.print(f"[yellow]the {name} process is started again[/yellow]{AGAIN.get(name, '')}")
-        except NotReady as error:
+        except (NotReady, ProcessDied) as error:
             raise _fail(str(error)) from None
         except KeyboardInterrupt:
             console.print("stopping")

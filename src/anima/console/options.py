@@ -10,7 +10,10 @@ Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random
 Speed = Annotated[
     float, typer.Option(help="How much faster than the clock simulated time may run while the robot moves.")
 ]
-Sim = Annotated[str, typer.Option(help="mujoco, gazebo (after scripts/gazebo), or firmware: the emulated board.")]
+Sim = Annotated[
+    str,
+    typer.Option(help="mujoco, gazebo (after scripts/gazebo), firmware: the emulated board, or none: a real body."),
+]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
 Memory = Annotated[
     str,

@@ -70,18 +70,18 @@ def own_namespace() -> str:
 def commands(
     overrides: Mapping[str, str],
     processes: Sequence[Process] = tuple(Process),
-    use_sim_time: bool = True,
     settings_file: str = "",
 ) -> dict[str, list[str]]:
     """The command of each process, in order of start.
 
     `overrides` are settings as ``{"seed": "3"}``, put on top of those in `settings_file` (empty: `config/anima.yaml`).
-    All of the robot's nodes and topics are in `own_namespace()`.
+    Time is the simulator's, unless `sim` is set to none. All of the robot's nodes and topics are in `own_namespace()`.
     """
     place = ["-r", f"__ns:=/{own_namespace()}"] if own_namespace() else []
     settings = ["--settings", settings_file] if settings_file else []
     settings += [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
-    ros = ["--ros-args", *place, "-p", f"use_sim_time:={'true' if use_sim_time else 'false'}"]
+    simulated = overrides.get("sim") != "none"
+    ros = ["--ros-args", *place, "-p", f"use_sim_time:={'true' if simulated else 'false'}"]
     # First up and last down, so that nothing is missed; nobody waits for it.
     recorder = {RECORDER: [sys.executable, "-m", "anima_nodes.recorder", *settings, "--ros-args", *place]}
     # The board and the world around it, which go on whatever becomes of the robot's own processes.

@@ -213,6 +213,11 @@ def test_a_simulated_world_stays_gone_and_reflexes_come_back_with_the_stop_latch
     assert "body" in started_again(commands({"sim": "none"}), "none")
 
 
+def test_a_real_body_lives_in_real_time() -> None:
+    for words in commands({"sim": "none"}).values():
+        assert "use_sim_time:=false" in words
+
+
 def test_a_namespace_holds_for_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any("__ns" in word for words in commands({}).values() for word in words)
     monkeypatch.setenv("ANIMA_NAMESPACE", "/ada")
