@@ -20,33 +20,44 @@ from anima.body.pose import Pose2D
 from anima.body.robot_model import load_robot_file, load_robot_model
 from anima.brain import TABLE
 from anima.config import Settings
-from anima.runtime.local_graph import LocalGraph
+from anima.runtime.local_graph import LocalGraph, Logged
 from anima.topics import Topic
 from anima.types.base import Duration, Header, Msg
 from anima.types.mind import Detection, Detections, WorldState
-from anima.types.std import JointTrajectory, JointTrajectoryPoint, PoseWithCovarianceStamped
+from anima.types.std import JointTrajectory, JointTrajectoryPoint, Odometry, PoseWithCovarianceStamped
 from anima_sim.bench.run import Figures
 from anima_sim.body import SimulatedBody
 from anima_sim.scene import SceneObject
 from anima_sim.world import World
 
-_ROWS = ("body", "localization", "perception", "parietal_affordance")
+_ROWS = ("body", "perception", "parietal_affordance")
 _LOOK_S = 1.0  # long enough for an object to be confirmed or found absent
 _SEEDS = 4
 _QUARTER = {"cube": math.pi / 2, "block": math.pi}
 
 
 class Lookout:
-    """A robot that is lifted from place to place and looks: body, localization, perception and world state."""
+    """A robot that is lifted from place to place and looks: body, perception and world state.
+
+    It is told where it truly stands, so that what is measured is what it sees.
+    """
 
     def __init__(self, seed: int) -> None:
         settings = Settings(seed=seed)
         rows = [row for row in TABLE if row.node in _ROWS]
         self.graph = LocalGraph(settings, rows=rows, record=(cast("Topic[Msg]", t.JOINT_STATES),))
+        self.graph.tap(self._locate)
         self.places = load_places(settings.map_folder)
         self._views = load_tuning().views
         camera = load_robot_file(settings.robot_file).sensors.mast_camera
         self._pinhole, self._mount = Pinhole.of_camera(camera), load_robot_model(settings).pose(camera.frame)
+
+    def _locate(self, logged: Logged) -> None:
+        """The true pose, at the moment of each odometry."""
+        if isinstance(logged.sent.value, Odometry):
+            where = Pose2D(*self.world.truth.robot_pose()).to_msg()
+            stamp = logged.sent.value.header.stamp.seconds
+            self.graph.send(t.POSE.of(PoseWithCovarianceStamped.about(stamp, where, 0.001, 0.001)))
 
     @property
     def world(self) -> World:
@@ -84,9 +95,8 @@ class Lookout:
         return [seen for seen in self.graph.sent(t.DETECTIONS) if seen.header.stamp.seconds > start + 0.1]
 
     def look_from(self, pose: Pose2D, seconds: float = _LOOK_S) -> list[Detections]:
-        """Stand at a pose, told where that is, and look."""
+        """Stand at a pose and look."""
         self.world.place_robot(pose.x, pose.y, pose.yaw)
-        self.graph.send(t.INITIAL_POSE.of(PoseWithCovarianceStamped.about(self.graph.now, pose.to_msg(), 0.05, 0.05)))
         return self.run(seconds)
 
     def in_good_view(self) -> list[SceneObject]:
