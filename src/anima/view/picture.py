@@ -28,6 +28,11 @@ from anima.types.view import CUBE, CYLINDER, LINE_STRIP, SPHERE, TEXT, ColorRGBA
 SHOWN: tuple[AnyTopic, ...] = (t.MAP, t.SCAN, t.PARTICLES, t.POSE, t.PLAN, t.MARKERS)
 """What the picture is made of, as config/rviz/anima.rviz shows it."""
 
+# How far over the middle of its thing the words of each namespace of markers stand.
+_LIFT_POINTS = {
+    "place": -26, "label": 6, "detection": 17, "affordance": -13, "focus": 24, "salience": 52, "stop": 66,
+}  # fmt: skip
+
 
 class View:
     """Fed with what the topics bring; `draw` writes the picture."""
@@ -98,7 +103,7 @@ class View:
 def _map(axes: Axes, grid: OccupancyGrid) -> None:
     info = grid.info
     cells = grid.data.reshape(info.height, info.width)
-    shade = np.where(cells < 0, 0.7, 1.0 - np.clip(cells, 0, 100) / 100)
+    shade = np.where(cells < 0, 0.85, 1.0 - 0.6 * np.clip(cells, 0, 100) / 100)
     left, bottom = info.origin.position.x, info.origin.position.y
     extent = (left, left + info.width * info.resolution, bottom, bottom + info.height * info.resolution)
     axes.imshow(shade, cmap="gray", vmin=0, vmax=1, origin="lower", extent=extent, interpolation="nearest")
@@ -124,9 +129,9 @@ def _marker(axes: Axes, marker: Marker, robot: Pose2D) -> None:
         case kind if kind == LINE_STRIP:
             axes.plot([p.x for p in marker.points], [p.y for p in marker.points], "--", color=colour, lw=1.2, zorder=4)
         case kind if kind == TEXT:
-            # From above, what stands over a thing would lie on it: height is drawn as distance.
-            up = 0.28 + 0.25 * at.z if marker.header.frame_id == "base_link" else 0.9 * at.z - 0.32
-            axes.text(
-                x, y + up, marker.text, color=colour, fontsize=max(6.0, marker.scale.z * 85), ha="center",
-                va="bottom", zorder=8, bbox={"fc": "white", "ec": "none", "alpha": 0.55, "pad": 0.6},
+            # From above, what stands over a thing would lie on it: each kind of words has its place around it.
+            axes.annotate(
+                marker.text, (x, y), (0, _LIFT_POINTS.get(marker.ns, 0)), textcoords="offset points", color=colour,
+                fontsize=max(6.5, marker.scale.z * 90), ha="center", va="bottom", zorder=8,
+                bbox={"fc": "white", "ec": "none", "alpha": 0.7, "pad": 0.6},
             )  # fmt: skip

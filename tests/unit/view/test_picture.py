@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.text import Annotation
 
 from anima import topics as t
 from anima.body.grid_map import load_map
@@ -71,7 +72,7 @@ def test_the_words_of_the_markers_are_in_the_picture_where_they_stand(view: View
     view.feed(t.POSE.of(pose()))
     view.feed(t.MARKERS.of(words(there, mine)))
     (axes,) = view.figure().axes
-    found = {text.get_text(): text.get_position() for text in axes.texts}
+    found = {text.get_text(): text.xy for text in axes.texts if isinstance(text, Annotation)}
     assert found["red cube"][0] == 3.0
     assert found["go_to(desk)"][0] == HERE.position.x, "what is fixed to the robot stands at the robot"
 
