@@ -68,9 +68,9 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "diagnostics", "", Process.BODY, 1, "anima.body.diagnostics.node:Diagnostics",
-        takes=(*t.BRAIN_STATUS.values(), t.BATTERY, t.STOP_STATE, t.POSE, t.THOUGHT),
+        takes=(*t.BRAIN_STATUS.values(), t.BATTERY, t.LINK_STATE, t.STOP_STATE, t.POSE, t.THOUGHT),
         gives=(t.DIAGNOSTICS,),
-        doc="how every node, the battery, the stop, the position and the language model are",
+        doc="how every node, the battery, the link, the stop, the position and the language model are",
     ),
     Row(
         "reflex_kernel", "brainstem", Process.REFLEX, 50, "anima.regions.brainstem:ReflexKernel",

@@ -10,7 +10,7 @@ from std_srvs.srv import Trigger
 from support.ros_rig import Bench
 
 from anima import topics as t
-from anima.brain import TABLE
+from anima.brain import TABLE, WORLD
 from anima.config import load_settings
 from anima_nodes.services import NODES, EarsNode, GateNode, ReflexNode, SimulatedBodyNode
 
@@ -20,7 +20,7 @@ ROWS = {row.node: row for row in TABLE}
 
 
 def test_nodes_with_services_are_rows_of_the_table() -> None:
-    assert NODES.keys() <= ROWS.keys()
+    assert NODES.keys() <= {*ROWS, WORLD.node}
     assert set(NODES.values()) == {ReflexNode, SimulatedBodyNode, EarsNode, GateNode}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from anima import topics as t
-from anima.brain import TABLE, WORLD, AnyTopic, Row, publishers, rows_of, table
+from anima.brain import SERIAL_BODY, TABLE, WORLD, AnyTopic, Row, publishers, rows_of, table
 from anima.runtime.processes import Process
 
 OPERATOR_INPUTS = {
@@ -64,7 +64,7 @@ def test_topics_of_the_table_are_those_of_the_list() -> None:
 
 @ROWS
 def test_what_a_node_takes_comes_from_somewhere(row: Row) -> None:
-    there = publishers().keys() | PROCESS_TOPICS | OPERATOR_INPUTS.keys()
+    there = publishers((*TABLE, SERIAL_BODY)).keys() | PROCESS_TOPICS | OPERATOR_INPUTS.keys()
     assert {topic.name for topic in row.takes} <= there
 
 

@@ -1,4 +1,4 @@
-"""Diagnostics as a row of the brain table: one status per node, and for battery, stop, position and language model."""
+"""Diagnostics as a row of the brain table: a status per node, and for battery, link, stop, position, language model."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from anima.topics import Sent
 from anima.types.audit import BrainStatus, RegionStatus
 from anima.types.base import Header
 from anima.types.health import ERROR, OK, STALE, WARN, DiagnosticArray, DiagnosticStatus, KeyValue
+from anima.types.link import LinkState
 from anima.types.mind import StopState, Thought
 from anima.types.std import BatteryState, PoseWithCovarianceStamped
 
@@ -26,11 +27,13 @@ class DiagnosticsTuning(Tuning):
     """When a part is not well.
 
     `stale_after_s` up: a silent process is told later. `slow_share` up: a node that falls behind is told sooner.
-    `battery_low` and `battery_critical` up: the battery is told of at a higher charge.
+    `link_heard_share` up: a disturbed line to the board is told sooner. `battery_low` and `battery_critical` up: the
+    battery is told of at a higher charge.
     """
 
     stale_after_s: float = Field(gt=1, le=60)
     slow_share: float = Field(gt=0, lt=1)
+    link_heard_share: float = Field(gt=0, lt=1)
     battery_low: float = Field(gt=0, lt=1)
     battery_critical: float = Field(gt=0, lt=1)
 
@@ -50,6 +53,7 @@ class Diagnostics:
         self._tuning = load_diagnostics()
         self._robot = settings.robot
         self._rows = tuple((row.node, row.process.value, row.rate_hz, row.doc) for row in table(settings.sim))
+        self._has_line = any(t.LINK_STATE in row.gives for row in table(settings.sim))
         self._said = "it has told nothing yet"
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
@@ -92,6 +96,7 @@ class Diagnostics:
     def _parts(self, now: float, inbox: Inbox) -> Sequence[DiagnosticStatus]:
         return (
             self._battery(inbox.last(t.BATTERY)),
+            *([self._link(inbox.last(t.LINK_STATE))] if self._has_line else []),
             self._stop(inbox.last(t.STOP_STATE)),
             self._position(inbox.last(t.POSE)),
             self._model(inbox.last(t.THOUGHT)),
@@ -105,6 +110,22 @@ class Diagnostics:
         level = ERROR if critical else WARN if low else OK
         figures = {"voltage": f"{battery.voltage:.2f}", "current": f"{battery.current:.2f}"}
         return self._status(level, "battery", f"{charge:.0%} full", figures)
+
+    def _link(self, link: LinkState | None) -> DiagnosticStatus:
+        if link is None:
+            return self._status(STALE, "link", "the driver says nothing of it", {})
+        figures = {
+            "phase": link.phase, "faults": ", ".join(link.faults), "round_trip_s": f"{link.round_trip_s:.4f}",
+            "heard_share": f"{link.heard_share:.3f}", "frames_lost": str(link.frames_lost),
+            "frames_bad": str(link.frames_bad),
+        }  # fmt: skip
+        if link.phase == "closed":
+            return self._status(ERROR, "link", link.trouble or "no line to the board", figures)
+        if link.phase != "armed" or link.faults:
+            return self._status(WARN, "link", link.trouble or f"{link.phase}; anima reset arms it", figures)
+        if link.heard_share < self._tuning.link_heard_share:
+            return self._status(WARN, "link", f"the board understands {link.heard_share:.0%} of the frames", figures)
+        return self._status(OK, "link", "armed", figures)
 
     def _stop(self, stop: StopState | None) -> DiagnosticStatus:
         if stop is None:

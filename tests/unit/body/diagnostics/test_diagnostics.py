@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from anima.topics import Sent
 from anima.types.audit import BrainStatus, RegionStatus
 from anima.types.base import Header
 from anima.types.health import ERROR, OK, STALE, WARN, DiagnosticArray, DiagnosticStatus
+from anima.types.link import LinkState
 from anima.types.mind import StopState, Thought
 from anima.types.std import BatteryState, Pose, PoseWithCovarianceStamped
 
@@ -51,8 +54,8 @@ def thought(error: str) -> Sent:
     )  # fmt: skip
 
 
-def told(now: float, *given: Sent) -> dict[str, DiagnosticStatus]:
-    (sent,) = Diagnostics(Settings()).step(now, Inbox.of(given))
+def told(now: float, *given: Sent, sim: Literal["mujoco", "none"] = "mujoco") -> dict[str, DiagnosticStatus]:
+    (sent,) = Diagnostics(Settings(sim=sim)).step(now, Inbox.of(given))
     assert isinstance(sent.value, DiagnosticArray) and sent.topic.name == "diagnostics"
     return {status.name.removeprefix("anima: "): status for status in sent.value.status}
 
@@ -98,3 +101,33 @@ def test_a_robot_that_is_lost_is_an_error(sigma_m: float, level: int) -> None:
 @pytest.mark.parametrize(("error", "level"), [("", OK), ("out of memory", WARN)])
 def test_a_language_model_that_fails_is_a_warning(error: str, level: int) -> None:
     assert told(1.0, thought(error))["language_model"].level == level
+
+
+def link(phase: str, heard: float, *faults: str) -> Sent:
+    return t.LINK_STATE.of(
+        LinkState(
+            header=Header.at(1.0), phase=phase, trouble="the cable is out" if phase == "closed" else "",
+            faults=list(faults), round_trip_s=0.002, heard_share=heard, frames_sent=9, frames_received=9, frames_lost=0,
+            frames_bad=0,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sent", "level", "word"),
+    [
+        (link("armed", 1.0), OK, "armed"),
+        (link("armed", 0.5), WARN, "50%"),
+        (link("armed", 1.0, "overcurrent"), WARN, "armed"),
+        (link("ready", 1.0), WARN, "anima reset"),
+        (link("closed", float("nan")), ERROR, "the cable is out"),
+    ],
+)
+def test_a_board_behind_a_line_is_told_of_with_the_state_of_the_line(sent: Sent, level: int, word: str) -> None:
+    status = told(1.0, sent, sim="none")["link"]
+    assert status.level == level and word in status.message
+
+
+def test_a_simulated_body_has_no_line() -> None:
+    assert "link" not in told(1.0)
+    assert told(1.0, sim="none")["link"].level == STALE
