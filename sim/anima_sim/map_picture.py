@@ -14,11 +14,7 @@ import numpy as np
 from anima.body.places import Places
 from anima.types.mind import GroundTruth, WorldState
 from anima.types.std import OccupancyGrid
-
-COLOURS = {
-    "red": "#d62728", "green": "#2ca02c", "blue": "#1f4fd6", "yellow": "#e6c700", "orange": "#ff7f0e",
-    "purple": "#8e44ad", "cyan": "#17becf", "pink": "#e377c2",
-}
+from anima.view.palette import PALETTE
 
 
 def draw_map(
@@ -52,9 +48,9 @@ def draw_map(
         axes.plot(xs[-1], ys[-1], marker=">", color="#3366cc", ms=9)
     for thing in world.objects if world else ():
         if thing.status == "confirmed":
-            axes.plot(thing.position.x, thing.position.y, "s", color=COLOURS.get(thing.colour, "k"), ms=6)
+            axes.plot(thing.position.x, thing.position.y, "s", color=PALETTE.get(thing.colour, "k"), ms=6)
     for real in truth.objects if truth else ():
-        colour = COLOURS.get(real.name.split("_")[0], "k")
+        colour = PALETTE.get(real.name.split("_")[0], "k")
         axes.plot(real.pose.position.x, real.pose.position.y, "o", mfc="none", mec=colour, ms=11)
     axes.set(title=title, xlabel="x [m]", ylabel="y [m]", aspect="equal")
     axes.title.set_fontsize(10)

@@ -15,7 +15,7 @@ from ament_index_python.packages import get_package_prefix
 from support.launch_resolver import ROOT, LaunchResolver, Refused, Started, Unavailable
 
 from anima.config import Settings, load_settings
-from anima.runtime.processes import Process
+from anima.runtime.processes import RESTARTED, Process
 from anima.runtime.supervisor import commands
 from anima_nodes.process import overrides, parse
 
@@ -122,6 +122,13 @@ def test_arguments_left_empty_keep_what_the_settings_file_says(resolver: LaunchR
     assert expected[0][1].seed == 41
     assert expected[0][1].llm.threads == 1
     assert expected[0][1].llm.model == "large"
+
+
+@pytest.mark.parametrize("launch_file", [SIM, ROBOT], ids=lambda path: path.name)
+def test_ros2_launch_starts_again_what_is_safe_to_start_again(resolver: LaunchResolver, launch_file: Path) -> None:
+    found = {configured(one.arguments)[0]: one.respawn for one in resolver.resolve(launch_file)}
+    assert {process for process, again in found.items() if again} == set(RESTARTED)
+    assert not {Process.BODY, Process.REFLEX} & set(RESTARTED)
 
 
 def test_a_namespace_holds_for_every_process(resolver: LaunchResolver) -> None:

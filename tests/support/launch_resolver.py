@@ -36,6 +36,7 @@ class Started:
     ros_arguments: list[str]
     parameters: dict[str, Any]
     environment: dict[str, str]
+    respawn: bool = False
 
 
 class LaunchResolver:
@@ -105,4 +106,5 @@ def _started(key: str, node: dict[str, Any]) -> Started:
         ros_arguments=node.get("ros_args", []),
         parameters=node.get("params", {}),
         environment={entry["name"]: entry["value"] for entry in node.get("env", [])},
+        respawn=node.get("respawn", False),
     )
