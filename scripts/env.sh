@@ -17,6 +17,8 @@ export RMW_IMPLEMENTATION="${RMW_IMPLEMENTATION:-rmw_fastrtps_cpp}"
 export ROS_PYTHON_CHECK_FIELDS="${ROS_PYTHON_CHECK_FIELDS:-1}"
 # OpenMP's busy wait starves the other processes of a small machine.
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
+# OpenBLAS's threads spin too; our matrices are small, and one thread is many times faster than two on busy cores.
+export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
 export MUJOCO_GL="${MUJOCO_GL:-egl}"
 export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/anima/ccache}"
 export COLCON_DEFAULTS_FILE="${COLCON_DEFAULTS_FILE:-$ANIMA_ROOT/ros2_ws/colcon.yaml}"
