@@ -94,6 +94,12 @@ def test_nobody_is_listened_to_before_somebody_looks(
     assert bench.until(lambda: bench.node.count_subscribers(images) == 0)
 
 
+def test_a_port_that_is_taken_is_said_and_leaves_nothing_behind(server: FoxgloveServer, bench: Bench) -> None:
+    with pytest.raises(RuntimeError, match="in use"):
+        FoxgloveServer(server.port)
+    assert bench.node.get_node_names().count("foxglove_server") <= 1
+
+
 def test_the_server_is_reached_from_this_machine_alone(server: FoxgloveServer) -> None:
     with open("/proc/net/tcp", encoding="ascii") as lines:
         local = [line.split()[1] for line in lines][1:]

@@ -31,7 +31,7 @@ def foxglove(
     console.print(f"ws://{host}:{port}; layout: {layout}. Ctrl-C ends it.", soft_wrap=True)
     try:
         serve(port, host)
-    except (OSError, RuntimeError) as error:
+    except RuntimeError as error:
         why = f"can't listen on {host}:{port}: {error}; try another: --port {port + 1}"
         console.print(f"[red]{why}[/red]", soft_wrap=True)
         raise typer.Exit(1) from None

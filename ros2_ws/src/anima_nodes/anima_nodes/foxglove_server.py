@@ -33,12 +33,11 @@ POLL_S = 0.1
 class FoxgloveServer(Node):
     """Listens to a topic only while a viewer shows it, so that nobody draws pictures that nobody sees.
 
-    The topics' names are told without the robot's namespace: one layout fits every robot. Raises `OSError` or
-    `RuntimeError` when the port can't be had.
+    The topics' names are told without the robot's namespace: one layout fits every robot. Raises `RuntimeError`
+    when the port can't be had.
     """
 
     def __init__(self, port: int, host: str = LOOPBACK) -> None:
-        super().__init__("foxglove_server", namespace=own_namespace())
         self._room = Context()
         self._topics: dict[str, Topic[Any]] = {f"/{topic.name}": topic for topic in known_topics().values()}
         self._channels = {name: self._channel(name, topic) for name, topic in self._topics.items()}
@@ -48,6 +47,8 @@ class FoxgloveServer(Node):
         self._server = foxglove.start_server(
             name="Anima", host=host, port=port, server_listener=_Listener(self._wishes), context=self._room
         )
+        # Only now, as a node that was never finished can't be destroyed.
+        super().__init__("foxglove_server", namespace=own_namespace())
         self.create_timer(POLL_S, self._attend, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _channel(self, name: str, topic: Topic[Any]) -> Channel:
