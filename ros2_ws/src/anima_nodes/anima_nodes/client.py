@@ -107,7 +107,9 @@ class Client:
                 return
             time.sleep(0.05)
         if len(missing) == len(t.HEARTBEATS):
-            raise NotReady("no robot is up in this ROS domain; start one with: anima up")
+            where = self._node.get_namespace().strip("/")
+            here = f"in the namespace {where} of this ROS domain" if where else "in this ROS domain"
+            raise NotReady(f"no robot is up {here}; start one with: anima {f'--namespace {where} ' if where else ''}up")
         raise NotReady(f"nothing from {', '.join(missing) or 'the service say'} within {timeout_s:.0f} s")
 
     def say(self, text: str, speaker: str = "person") -> str:
