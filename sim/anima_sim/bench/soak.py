@@ -23,6 +23,7 @@ from anima_sim.board.wire import Noise
 
 STOPS_WITHIN_S = 0.35
 RECOVERS_WITHIN_S = 6.0
+BOOTED_S = 0.5  # before, it can't tell yet that it stands upright, and refuses
 _QUIET_S = (0.5, 3.0)
 _FAULT_S = (0.3, 1.5)
 
@@ -46,6 +47,8 @@ class Soak:
 
     def run(self, seconds: float, told: Callable[[float], None]) -> None:
         """Live for so many simulated seconds."""
+        self.rig.run(BOOTED_S)
+        self.rig.arm()
         while self.rig.now < seconds:
             self._drive()
             self._break()
