@@ -40,7 +40,7 @@ def installer(tmp_path: Path, apt_get: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([INSTALLER], env=env, capture_output=True, text=True, timeout=60, check=False)
 
 
-MIRROR = 'case "$*" in *indextargets*) echo "Packages|Debian|Debian|http://mirror.invalid/debian"; exit 0;; esac'
+MIRROR = 'case "$*" in *indextargets*) echo "Packages|Debian|Debian|http://mirror.invalid/archive"; exit 0;; esac'
 
 
 def test_a_mirror_without_the_release_is_unreachable_and_not_an_error_of_ours(tmp_path: Path) -> None:
