@@ -20,6 +20,7 @@ from anima.types.mind import Detections
 from anima.types.std import Image, JointState
 
 _SAME_S = 0.002  # colour and depth this close in time are one picture
+_PICTURES_KEPT = 3  # that wait for the odometry of their moment, which may come later than the next picture
 _JOINTS_KEPT = 64  # joint states kept to find the one of a picture: 1.3 s at 50 Hz
 
 
@@ -37,26 +38,27 @@ class Perception:
         self._joints: deque[JointState] = deque(maxlen=_JOINTS_KEPT)
         self._colour: Image | None = None
         self._depth: Image | None = None
+        self._pictures: deque[tuple[Image, Image]] = deque(maxlen=_PICTURES_KEPT)
         self._said = "It waits for a picture."
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
-        """The detections of the newest picture, once the robot's pose at its moment is known."""
+        """The detections of the newest picture for which the robot's pose at its moment is known."""
         self._take_in(inbox)
         info = inbox.last(CAMERA_INFO)
-        if self._colour is None or self._depth is None or info is None:
+        if info is None or not self._pictures:
+            if self._colour is not None or self._depth is not None:
+                self._said = "It waits for the other half of a picture."
             return []
-        colour, depth = self._colour, self._depth
-        stamp = colour.header.stamp.seconds
-        if abs(stamp - depth.header.stamp.seconds) > _SAME_S:
-            self._said = "It waits for the other half of a picture."
-            return []
-        pose = self._where.at(stamp)
-        if pose is None:
+        known = [(where, picture) for picture in self._pictures if (where := self._where.at(_stamp(picture)))]
+        if not known:
             self._said = "It has a picture, but doesn't know where the robot stood when it was taken."
-            if now - stamp > self._tuning.confidence.pose_max_age_s:
-                self._colour = self._depth = None
+            while self._pictures and now - _stamp(self._pictures[0]) > self._tuning.confidence.pose_max_age_s:
+                self._pictures.popleft()
             return []
-        self._colour = self._depth = None
+        pose, (colour, depth) = known[-1]
+        stamp = colour.header.stamp.seconds
+        while self._pictures and _stamp(self._pictures[0]) <= stamp:
+            self._pictures.popleft()
         steadiness = self._steadiness()
         if steadiness <= 0.0:
             self._said = "The base turns too fast to tell where things are."
@@ -94,6 +96,11 @@ class Perception:
             self._colour = news[-1]
         if news := inbox.new(CAMERA_DEPTH):
             self._depth = news[-1]
+        if self._colour is None or self._depth is None:
+            return
+        if abs(self._colour.header.stamp.seconds - self._depth.header.stamp.seconds) <= _SAME_S:
+            self._pictures.append((self._colour, self._depth))
+            self._colour = self._depth = None
 
     def _steadiness(self) -> float:
         """1 while the base is as good as still, falling to 0 when it turns too fast."""
@@ -107,3 +114,7 @@ class Perception:
         state = min(self._joints, key=lambda state: abs(state.header.stamp.seconds - stamp))
         at = dict(zip(state.name, (float(p) for p in state.position), strict=True))
         return np.asarray((base @ self._model.pose(TOOL_LINK, at))[:3, 3])
+
+
+def _stamp(picture: tuple[Image, Image]) -> float:
+    return picture[0].header.stamp.seconds

@@ -119,6 +119,20 @@ def test_a_picture_waits_for_the_odometry_of_its_moment() -> None:
     assert detected(eyes.step(1.1, inbox)) is not None
 
 
+def test_a_body_whose_odometry_always_comes_a_moment_after_the_picture_is_not_blind() -> None:
+    eyes = Perception(SETTINGS)
+    inbox = Inbox.of([odometry(0.98, Pose2D(0, 0, 0)), localization(0.98, STAND)])
+    seen = []
+    for tick in range(10, 16):
+        for sent in pictures(0.1 * tick):
+            inbox.deliver(sent)
+        seen.append(detected(eyes.step(0.1 * tick, inbox)))
+        inbox.clear()
+        inbox.deliver(odometry(0.1 * tick, Pose2D(0, 0, 0)))
+    assert seen[0] is None
+    assert [round(one.header.stamp.seconds, 3) for one in seen[1:] if one] == [1.0, 1.1, 1.2, 1.3, 1.4]
+
+
 def test_without_a_pose_nothing_is_claimed() -> None:
     eyes = Perception(SETTINGS)
     assert eyes.step(1.0, Inbox.of(pictures(1.0))) == []
