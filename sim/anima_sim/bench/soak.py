@@ -23,6 +23,7 @@ from anima_sim.board.wire import Noise
 
 STOPS_WITHIN_S = 0.35
 RECOVERS_WITHIN_S = 6.0
+AFTERMATH_S = 0.2  # a silence that the fault began may run out after it was mended
 BOOTED_S = 0.5  # before, it can't tell yet that it stands upright, and refuses
 _QUIET_S = (0.5, 3.0)
 _FAULT_S = (0.3, 1.5)
@@ -88,6 +89,7 @@ class Soak:
         rig = self.rig
         stopped = rig.drives.duty is None
         _mend(rig)
+        rig.run(AFTERMATH_S)
         if stopped:
             rig.run(0.5)
             if rig.drives.duty is not None:
