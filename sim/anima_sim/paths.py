@@ -1,8 +1,7 @@
-"""Where scenes, robot configuration and robot description lie: the source tree first, then an installed ROS package."""
+"""Where scenes, robot configuration and maps lie."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from anima_sim.errors import RobotError, SceneError
@@ -33,18 +32,3 @@ def robot_config_file(name: str = "anima") -> Path:
 def map_folder(scene: str) -> Path:
     """Folder that holds the map files of a scene."""
     return SOURCE_ROOT / "config" / "maps" / scene
-
-
-def description_folder() -> Path:
-    """Folder of the `anima_description` package, from the source tree or from the sourced ROS workspace."""
-    source = SOURCE_ROOT / "ros2_ws" / "src" / "anima_description"
-    if source.is_dir():
-        return source
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        share = Path(prefix) / "share" / "anima_description"
-        if prefix and share.is_dir():
-            return share
-    raise RobotError(
-        f"package anima_description is neither at {source} nor on AMENT_PREFIX_PATH: "
-        "build the workspace and source its local_setup.bash"
-    )

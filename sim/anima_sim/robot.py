@@ -1,13 +1,11 @@
-"""The robot's URDF, expanded from the one xacro description."""
+"""The URDF of the robot that is simulated."""
 
 from __future__ import annotations
 
 import functools
 
-import xacro
-
+from anima.body.robot_model import RobotModelError, expand
 from anima_sim.errors import RobotError
-from anima_sim.paths import description_folder
 
 
 @functools.lru_cache(maxsize=8)
@@ -16,10 +14,8 @@ def urdf(namespace: str = "") -> str:
 
     Raises `RobotError` when the description isn't found or doesn't expand.
     """
-    file = description_folder() / "urdf" / "anima.urdf.xacro"
     prefix = f"{namespace.strip('/')}/" if namespace.strip("/") else ""
     try:
-        document = xacro.process_file(str(file), mappings={"prefix": prefix})
-    except (xacro.XacroException, OSError) as error:
-        raise RobotError(f"{file}: doesn't expand: {error}") from error
-    return str(document.toprettyxml(indent="  "))
+        return expand("anima", prefix)
+    except RobotModelError as error:
+        raise RobotError(str(error)) from error

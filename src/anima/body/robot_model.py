@@ -165,17 +165,22 @@ def _joint(parsed: urdf_parser.Joint) -> Joint:
     )
 
 
-@functools.lru_cache(maxsize=8)
-def load_robot_model(settings: Settings) -> RobotModel:
-    """The model of the configured robot, from the xacro of the same name in `anima_description`.
+def expand(robot: str, prefix: str = "") -> str:
+    """URDF text of the robot, from the xacro of that name in `anima_description`; links are called `prefix` + link.
 
     Raises `RobotModelError` when the description isn't found or doesn't expand.
     """
-    file = _description_folder() / "urdf" / f"{settings.robot}.urdf.xacro"
+    file = _description_folder() / "urdf" / f"{robot}.urdf.xacro"
     try:
-        return RobotModel(str(xacro.process_file(str(file)).toxml()))
+        return str(xacro.process_file(str(file), mappings={"prefix": prefix}).toprettyxml(indent="  "))
     except (xacro.XacroException, OSError) as error:
         raise RobotModelError(f"{file}: doesn't expand: {error}") from error
+
+
+@functools.lru_cache(maxsize=8)
+def load_robot_model(settings: Settings) -> RobotModel:
+    """The model of the configured robot. Raises `RobotModelError` when its description can't be used."""
+    return RobotModel(expand(settings.robot))
 
 
 def _description_folder() -> Path:
