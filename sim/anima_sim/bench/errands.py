@@ -239,7 +239,7 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
             results.append(result)
             mark = "[green]right[/green]" if result.right else f"[red]wrong[/red] {result.why}"
             if options.faults:
-                recovery = ", ".join(result.report.recoveries) or "no recovery needed"
+                recovery = ", ".join(result.report.recoveries) or "nothing failed"
                 mark += f" [{result.trouble or 'no moment for the fault'}: {recovery}]".replace("[", "\\[", 1)
             progress.console.print(
                 f"{trial.kind.kind:20} seed {trial.seed}: {result.report.verdict:9} "

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from anima_sim.errand import Watcher
 
 DRIVES_MPS = 0.2
+Moment = Literal["driving", "holding", "carrying"]
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """A fault for a body, and what must be so before it is injected: the robot drives, or something is in its hand."""
+    """A fault for a body, and the moment for it: the robot drives, something is in its hand, or both."""
 
     kind: str
     target: str
     duration_s: float
-    when_holding: bool = False
+    moment: Moment = "driving"
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.target}".strip()
+        return " ".join(filter(None, (self.kind, self.target, self.moment if self.moment != "driving" else "")))
 
 
 TROUBLES = (
     Trouble("stalled_wheel", "left_wheel", 6.0),
     Trouble("blocked_path", "", 60.0),
-    Trouble("dropped_object", "", 0.0, when_holding=True),
+    Trouble("dropped_object", "", 0.0, "holding"),
     Trouble("lost_sensor", "camera", 5.0),
+    Trouble("dropped_object", "", 0.0, "carrying"),
 )
 
 
@@ -45,7 +48,8 @@ class Troublemaker:
         truth = self._watcher.truth
         if truth is None or self.injected_at is not None:
             return
-        held = any(thing.support == "gripper" for thing in truth.objects)
-        if held if self._trouble.when_holding else truth.linear_speed > DRIVES_MPS:
+        holds = any(thing.support == "gripper" for thing in truth.objects)
+        drives = truth.linear_speed > DRIVES_MPS
+        if {"driving": drives, "holding": holds, "carrying": drives and holds}[self._trouble.moment]:
             self._inject(self._trouble.kind, self._trouble.target, self._trouble.duration_s)
             self.injected_at = truth.header.stamp.seconds

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anima import topics as t
+from anima.failure import Failure
+from anima.skills.words import AGAIN
 from anima.topics import Sent
 from anima.types.mind import Backlog, Objective, Objectives, Outcome, Speech, Thought
 
@@ -39,9 +41,20 @@ class Errand:
             case Speech() as speech:
                 self.speeches.append(speech.text)
             case Outcome() as outcome:
+                self._note_way_on(outcome)
                 self.outcomes.append(outcome)
             case Thought() as thought:
                 self.thoughts.append(thought)
+
+    def _note_way_on(self, outcome: Outcome) -> None:
+        """Name what helped: another grasp within a skill, or the call that came after one that failed."""
+        before = self.outcomes[-1] if self.outcomes else None
+        ways: list[str] = []
+        if before is not None and not before.success:
+            ways.append(f"after {Failure(before.failure).word} of {before.call.skill}: {outcome.call.skill}")
+        if outcome.success and AGAIN in outcome.detail:
+            ways.append(f"within {outcome.call.skill}: a second grasp")
+        self.recoveries += [way for way in ways if way not in self.recoveries]
 
     def _note(self, objectives: list[Objective]) -> None:
         for objective in objectives:

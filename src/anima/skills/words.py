@@ -8,6 +8,8 @@ from anima.body.places import Places, UnknownPlace
 from anima.types.mind import ObjectState, WorldState
 from anima.world.predicates import find_object
 
+AGAIN = "in the second grasp"
+"""What the result of `pick` says when its first grasp did not hold."""
 _LOOKED_AT = 0.5  # coverage from which one may say that one looked at a surface
 
 

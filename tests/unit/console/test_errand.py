@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from anima import topics as t
 from anima.console.errand import Errand
+from anima.failure import Failure
+from anima.skills.words import AGAIN
 from anima.topics import Sent
 from anima.types.base import Header, Time
-from anima.types.mind import Backlog, Objective, Objectives, Speech
+from anima.types.mind import Backlog, Objective, Objectives, Outcome, SkillCall, Speech
 
 HEADER = Header.at(1.0)
 
@@ -66,3 +68,25 @@ def test_words_before_objectives_do_not_end_an_order() -> None:
 def test_objectives_of_other_orders_do_not_count() -> None:
     errand = followed(understood(objective(0, "pending")), backlog(objective(0, "done", "u0"), objective(0, "focused")))
     assert not errand.over
+
+
+def ended(skill: str, failure: Failure = Failure.NONE, detail: str = "") -> Sent:
+    call = SkillCall(
+        header=HEADER, id=skill, skill=skill, arguments="{}", objective="u1.0", source="planner", because=[]
+    )
+    return t.OUTCOME.of(
+        Outcome(
+            header=HEADER, lease="l", call=call, success=failure == Failure.NONE, failure=failure, detail=detail,
+            duration_s=1.0,
+        )
+    )  # fmt: skip
+
+
+def test_what_helped_after_a_failure_is_named() -> None:
+    errand = followed(ended("undock", Failure.INTERRUPTED), ended("wait"), ended("undock"), ended("go_to"))
+    assert errand.recoveries == ["after interrupted of undock: wait"]
+
+
+def test_a_second_grasp_is_named_as_what_helped() -> None:
+    assert followed(ended("pick", detail=f"holding the cup; {AGAIN}")).recoveries == ["within pick: a second grasp"]
+    assert not followed(ended("pick", detail="holding the cup")).recoveries

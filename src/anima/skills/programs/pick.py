@@ -26,6 +26,7 @@ from anima.skills.arm_motion import (
 from anima.skills.program import Body, Failed, Program, Steps, come_to_rest
 from anima.skills.programs.approach import known_thing, stow
 from anima.skills.tabletop import SURE, Sighting, back_off, facing_edge, is_of, obstacles, sight, watch
+from anima.skills.words import AGAIN
 
 _TRIES = 2
 _CHECK_S = 0.6
@@ -79,7 +80,8 @@ def run(arguments: OfObject, body: Body) -> Program:
         check = yield from _grasp(body, hand, reach, seen, name)
         if check.held:
             yield from back_off(body, edge, "backing off with it")
-            return f"holding the {words}: {check}"
+            first = f"; {AGAIN}, the first one slipped" if missed else ""
+            return f"holding the {words}: {check}{first}"
         missed = str(check)
     yield from stow(body, hand, "folding the arm")
     raise Failed(Failure.GRASP_FAILED, f"the {words} slipped out of {_TRIES} grasps: {missed}")
