@@ -149,7 +149,7 @@ def request(now: float, stop: bool, source: str = "ana") -> StopRequest:
 
 def beat(now: float, process: str) -> Sent:
     """A sign of life."""
-    return t.HEARTBEATS[process].of(Heartbeat(header=Header.at(now), process=process, detail=""))
+    return t.HEARTBEATS[process].of(Heartbeat(header=Header.at(now), process=process))
 
 
 class Rig:

@@ -158,4 +158,4 @@ class LocalGraph:
     def _beat(self, now: float) -> None:
         header = Header.at(now)
         for process in self._processes:
-            self.send(HEARTBEATS[process].of(Heartbeat.model_construct(header=header, process=process, detail="")))
+            self.send(HEARTBEATS[process].of(Heartbeat.model_construct(header=header, process=process)))

@@ -99,7 +99,6 @@ class Heartbeat(Msg):
     ros: ClassVar[str] = "anima_msgs/msg/Heartbeat"
     header: Header
     process: str
-    detail: str
 
 
 # --- perception and world ----------------------------------------------------------------------

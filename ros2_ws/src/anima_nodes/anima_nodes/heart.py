@@ -67,7 +67,7 @@ class ProcessNode(Node):
             node.advance(now)
         if now >= self._next_beat or now < self._next_beat - 2 * HEARTBEAT_S:
             self._next_beat = now + HEARTBEAT_S
-            self._send(self._beat, Heartbeat(header=Header.at(now), process=self._process.value, detail=""))
+            self._send(self._beat, Heartbeat(header=Header.at(now), process=self._process.value))
         if now >= self._next_status or now < self._next_status - 2 * STATUS_S:
             self._next_status = now + STATUS_S
             regions = [node.status() for node in self._nodes]
