@@ -15,7 +15,7 @@ from anima.planner.judging.head import features, softmax
 from anima.planner.llm.base import State
 
 FOLDS = 5
-STRENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3)  # weight of the cases against that of small weights
+STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)  # weight of the cases against that of small weights
 BINS = 10
 
 Floats = NDArray[np.float64]
@@ -115,7 +115,8 @@ def regress(z: Floats, y: Whole, labels: int, strength: float) -> tuple[Floats, 
 
 
 def folds(groups: Sequence[str], seed: int) -> Whole:
-    """A fold for each case; cases of one group (answers to the same words) stay together."""
+    """A fold for each case; cases of one group (one household, one author, the same words first) stay together: what is
+    tested is then as strange to the head as what comes from the next household."""
     order = {
         group: int.from_bytes(hashlib.sha256(f"{seed} {group}".encode()).digest()[:8], "big") for group in set(groups)
     }
@@ -138,23 +139,30 @@ def unseen_scores(x: Floats, y: Whole, labels: int, fold: Whole) -> dict[float, 
     return scores
 
 
-def temperature_of(scores: Floats, y: Whole) -> float:
-    """The temperature at which scores become the most honest probabilities (least negative log-likelihood)."""
+def temperature_of(scores: Floats, y: Whole, groups: int) -> float:
+    """The temperature at which scores become the most honest probabilities (least negative log-likelihood).
+
+    However well the cases of `groups` groups were told apart, the next group may be otherwise: it counts as if one more
+    group had been seen that says nothing (Platt's rule, with groups instead of cases). Without it a head that makes no
+    mistake on its cases would be certain of everything.
+    """
+    labels = scores.shape[1]
+    wanted = (groups * np.eye(labels)[y] + 1.0) / (groups + labels)
 
     def loss(log_t: float) -> float:
         p = softmax(scores / np.exp(log_t))
-        return -float(np.mean(np.log(np.maximum(p[np.arange(len(y)), y], 1e-300))))
+        return -float(np.mean(np.sum(wanted * np.log(np.maximum(p, 1e-300)), axis=1)))
 
     found: Any = minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded")
     return float(np.exp(found.x))
 
 
-def calibrated(scores: Floats, y: Whole, fold: Whole) -> Floats:
+def calibrated(scores: Floats, y: Whole, fold: Whole, groups: int) -> Floats:
     """Probabilities of unseen cases, each fold's temperature taken from the others."""
     p = np.zeros_like(scores)
     for number in set(fold):
         others = fold != number
-        p[~others] = softmax(scores[~others] / temperature_of(scores[others], y[others]))
+        p[~others] = softmax(scores[~others] / temperature_of(scores[others], y[others], groups))
     return p
 
 
@@ -174,16 +182,16 @@ def choose(
     bar: float, progress: Callable[[float], None], seed: int = 0,
 ) -> Choice:
     """The best of the candidates by the likelihood of unseen cases. `states` has (cases, width) for each state."""
-    fold = folds(groups, seed)
+    fold, count = folds(groups, seed), len(set(groups))
     best: Choice | None = None
     for number, candidate in enumerate(candidates):
         x = joined(states, candidate)
         for strength, scores in unseen_scores(x, y, labels, fold).items():
-            p = calibrated(scores, y, fold)
+            p = calibrated(scores, y, fold, count)
             likelihood = float(np.mean(np.log(np.maximum(p[np.arange(len(y)), y], 1e-12))))
             if best is None or likelihood > best.likelihood:
                 found = figures(p, y, bar)
-                best = Choice(candidate, strength, temperature_of(scores, y), likelihood, found)
+                best = Choice(candidate, strength, temperature_of(scores, y, count), likelihood, found)
         progress((number + 1) / len(candidates))
     assert best is not None
     return best

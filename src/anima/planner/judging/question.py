@@ -102,14 +102,18 @@ def load_question(name: str) -> Question:
 
 
 class Case(Tuning):
-    """A labelled case."""
+    """A labelled case. Cases of one `group` are alike in some way (one household, one author, the same words first):
+    a head is never tested on cases of a group that it learned from.
+    """
 
     label: str
     slots: dict[str, str]
+    group: str
 
 
 def load_cases(path: Path, question: Question) -> list[Case]:
-    """The labelled cases in a YAML file: under `cases` a list of mappings, one key per slot and the `label`.
+    """The labelled cases in a YAML file: under `cases` a list of mappings, one key per slot, the `label`, and maybe a
+    `group`; without one, those with the same first slot are a group.
 
     Raises `ConfigError` that names the case for a label or a slot that the question does not have.
     """
@@ -129,7 +133,8 @@ def _case(path: Path, number: int, item: Any, question: Question) -> Case:
     missing = [slot for slot in question.slots if slot not in item]
     if missing:
         raise ConfigError(f"{where}: the slot {missing[0]!r} is missing")
-    return Case(label=label, slots={slot: str(item[slot] or "") for slot in question.slots})
+    slots = {slot: str(item[slot] or "") for slot in question.slots}
+    return Case(label=label, slots=slots, group=str(item.get("group") or slots[question.slots[0]]))
 
 
 def cases_file(name: str) -> Path:

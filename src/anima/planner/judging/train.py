@@ -21,9 +21,10 @@ LAST = tuple(State(layer / 28, "last") for layer in (12, 14, 15, 16))
 SPAN = tuple(State(layer / 28, "span") for layer in (11, 13, 15))
 SAVE_EVERY = 20  # cases, so that a training that is killed goes on where it was
 CANDIDATES: tuple[tuple[State, ...], ...] = (
-    *((last, span) for last in LAST for span in SPAN if span.depth <= last.depth),
-    *((last,) for last in LAST),
-    (*LAST[::2], *SPAN[::2]),
+    *((last, span) for last in LAST[1:] for span in SPAN[1:] if span.depth <= last.depth),
+    (LAST[-1],),
+    LAST,
+    (*LAST, SPAN[-1]),
     (*LAST, *SPAN),
 )
 
@@ -109,7 +110,9 @@ def train(
     for number, label in enumerate(labels):
         if int((y == number).sum()) < fit.FOLDS:
             raise TrainingError(f"the label {label!r} has fewer than {fit.FOLDS} cases")
-    groups = [case.slots[question.slots[0]] for case in cases]
+    groups = [case.group for case in cases]
+    if len(set(groups)) < fit.FOLDS:
+        raise TrainingError(f"the cases are of fewer than {fit.FOLDS} groups")
     choice = fit.choose(states, CANDIDATES, y, groups, len(labels), question.unsure_below, progress)
     x = fit.joined(states, choice.states)
     scaling = fit.Scaling.of(x)

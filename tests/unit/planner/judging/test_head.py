@@ -31,7 +31,7 @@ def states_and_cases(count: int, noise: float, seed: int = 2) -> tuple[dict[Stat
     centres = np.random.default_rng(1).standard_normal((len(LABELS), WIDTH))
     rng = np.random.default_rng(seed)
     states = {state: centres[y] + noise * rng.standard_normal((count, WIDTH)) for state in ALL}
-    return states, [Case(label=LABELS[k], slots={"it": f"case {i}"}) for i, k in enumerate(y)]
+    return states, [Case(label=LABELS[k], slots={"it": f"case {i}"}, group=str(i)) for i, k in enumerate(y)]
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +106,13 @@ def test_a_label_with_hardly_any_cases_can_not_be_trained() -> None:
     few = [replace_label(case) for case in cases]
     with pytest.raises(TrainingError, match="perhaps"):
         train(QUESTION, few, states, "model-a", lambda share: None)
+    alike = [case.model_copy(update={"group": "one household"}) for case in cases]
+    with pytest.raises(TrainingError, match="groups"):
+        train(QUESTION, alike, states, "model-a", lambda share: None)
 
 
 def replace_label(case: Case) -> Case:
-    return Case(label="yes", slots=case.slots) if case.label == "perhaps" else case
+    return case.model_copy(update={"label": "yes"}) if case.label == "perhaps" else case
 
 
 def test_cases_about_the_same_words_are_never_split_between_learning_and_testing() -> None:
@@ -127,7 +130,31 @@ def test_the_calibration_error_tells_honest_probabilities_from_boasting_ones() -
     honest[np.arange(400), says], boasting[np.arange(400), says] = 0.75, 0.99
     assert fit.figures(honest, y, 0.6).calibration_error < 0.06
     assert fit.figures(boasting, y, 0.6).calibration_error > 0.18
-    assert fit.temperature_of(np.log(boasting), y) > 2.0
+    assert fit.temperature_of(np.log(boasting), y, 400) > 2.0
+
+
+def test_a_head_without_a_mistake_is_as_sure_as_the_number_of_its_groups_allows() -> None:
+    y = np.arange(60) % 2
+    scores = np.where(np.eye(2)[y] > 0, 1.0, -1.0)
+    sure = [float(softmax(scores / fit.temperature_of(scores, y, groups)).max()) for groups in (5, 20, 60)]
+    assert sure == sorted(sure)
+    assert sure[0] == pytest.approx(6 / 7, abs=0.01)
+    assert sure[2] == pytest.approx(61 / 62, abs=0.01)
+
+
+def test_households_that_show_their_answers_each_in_its_own_way_are_not_told_as_learned() -> None:
+    """Folds that mix the households would boast: the next household has a way of its own again."""
+    rng = np.random.default_rng(5)
+    y = np.arange(120) % 2
+    households = [f"household {i // 12}" for i in range(120)]
+    signs = rng.standard_normal((10, WIDTH))
+    x = np.array([signs[i // 12] * (1 if k else -1) for i, k in enumerate(y)]) + 0.1 * rng.standard_normal((120, WIDTH))
+    states = {state: x for state in ALL}
+    apart = fit.choose(states, [ALL[:1]], y, households, 2, 0.6, lambda share: None)
+    mixed = fit.choose(states, [ALL[:1]], y, [str(i) for i in range(120)], 2, 0.6, lambda share: None)
+    assert mixed.figures.accuracy > 0.95
+    assert apart.figures.accuracy < 0.75
+    assert apart.figures.calibration_error < 0.3
 
 
 @given(st.integers(0, 2**32 - 1))

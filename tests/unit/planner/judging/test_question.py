@@ -85,3 +85,16 @@ def test_a_case_that_can_not_be_used_is_named(tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8")
         with pytest.raises(ConfigError, match=fault):
             load_cases(file, question)
+
+
+def test_cases_are_of_the_group_that_they_name_or_of_those_that_begin_alike(tmp_path: Path) -> None:
+    question = Question(
+        doc="", question="Same?", turn="A: {a}\nB: {b}", about="b", opening="It is:", labels={"yes": "", "no": ""}
+    )
+    file = tmp_path / "cases.yaml"
+    file.write_text(
+        "cases: [{group: farm, label: 'yes', a: x, b: y}, {group: farm, label: 'no', a: z, b: y},"
+        " {label: 'no', a: x, b: v}, {label: 'yes', a: x, b: w}]",
+        encoding="utf-8",
+    )
+    assert [case.group for case in load_cases(file, question)] == ["farm", "farm", "x", "x"]
