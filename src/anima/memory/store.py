@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, bindparam, func, select, text
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from anima.memory.engine import WRITES, open_engine
@@ -21,6 +21,20 @@ from anima.memory.rows import META, METADATA, SCHEMA, VERSIONS, Change, Item, St
 IN_MEMORY = "sqlite://"
 _TRIES = 3
 _PAGE = 1000
+
+# Asked at every event: put together once, for putting together costs more than answering.
+_SINCE = (
+    select(VERSIONS).where(VERSIONS.c.kind == bindparam("of_kind"), VERSIONS.c.seq > bindparam("after"))
+    .order_by(VERSIONS.c.seq)
+)  # fmt: skip
+_SINCE_AT_MOST = _SINCE.limit(bindparam("most"))
+_LATEST_OF_SOME = (
+    select(func.max(VERSIONS.c.seq).label("seq"))
+    .where(VERSIONS.c.kind == bindparam("of_kind"), VERSIONS.c.id.in_(bindparam("ids", expanding=True)))
+    .group_by(VERSIONS.c.id)
+    .subquery()
+)
+_SOME = select(VERSIONS).join(_LATEST_OF_SOME, VERSIONS.c.seq == _LATEST_OF_SOME.c.seq)
 
 
 class Store:
@@ -40,6 +54,7 @@ class Store:
         self._kinds = kinds
         self._lock = threading.RLock()
         self._engine = open_engine(url)
+        self._ways = {writes: self._engine.execution_options(**{WRITES: writes}) for writes in (False, True)}
         self._place = self._engine.url.render_as_string(hide_password=True)
         try:
             with self._transaction(writes=True) as connection:
@@ -208,10 +223,12 @@ class Store:
 
     def since(self, kind: str, seq: int, most: int | None = None) -> list[Item]:
         """The versions of a kind's items that were written after `seq`, in their order; at most so many."""
-        wanted = (VERSIONS.c.kind == kind) & (VERSIONS.c.seq > seq)
-        query = select(VERSIONS).where(wanted).order_by(VERSIONS.c.seq)
+        values: dict[str, object] = {"of_kind": kind, "after": seq}
+        query = _SINCE
+        if most is not None:
+            query, values["most"] = _SINCE_AT_MOST, most
         with self._transaction() as connection:
-            return [Item.of_row(row) for row in connection.execute(query if most is None else query.limit(most))]
+            return [Item.of_row(row) for row in connection.execute(query, values)]
 
     def digest_at(self, seq: int) -> str | None:
         """The digest of the version with that `seq`, or None when there is none."""
@@ -221,14 +238,8 @@ class Store:
 
     def some(self, kind: str, ids: Sequence[str]) -> dict[str, Item]:
         """The current versions of some items by id, archived or not; those that there are."""
-        latest = (
-            select(func.max(VERSIONS.c.seq).label("seq"))
-            .where(VERSIONS.c.kind == kind, VERSIONS.c.id.in_(ids))
-            .group_by(VERSIONS.c.id)
-            .subquery()
-        )
         with self._transaction() as connection:
-            rows = connection.execute(select(VERSIONS).join(latest, VERSIONS.c.seq == latest.c.seq))
+            rows = connection.execute(_SOME, {"of_kind": kind, "ids": list(ids)})
             return {row.id: Item.of_row(row) for row in rows}
 
     def everything(self) -> Iterator[Item]:
@@ -301,8 +312,7 @@ class Store:
     def _transaction(self, writes: bool = False) -> Iterator[Connection]:
         with self._lock:
             try:
-                engine = self._engine.execution_options(**{WRITES: writes})
-                with engine.begin() as connection:
+                with self._ways[writes].begin() as connection:
                     yield connection
             except IntegrityError as error:
                 if writes and "item_version" in str(error.orig) and "unique" in str(error.orig).lower():

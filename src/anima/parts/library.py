@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from anima.memory.rows import Change, Item, Stamp
 from anima.memory.store import Store
 from anima.memory.vectors import MeaningIndex, Progress
 from anima.parts.schema import Lineage, Part, Suggestion, first_id
+
+_HELD = 4096
+"""So many parts that were woken lately are held as they were read, until they change."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class PartLibrary:
         """Where it finds parts by meaning; follows the store by itself."""
         self._pending: dict[str, list[tuple[float, str]]] = {}
         self._read = False
+        self._held: dict[str, KeptPart] = {}
+        self._reading = threading.RLock()  # what is held is as new as the index
 
     # --- changing --------------------------------------------------------------------------------
 
@@ -209,22 +215,37 @@ class PartLibrary:
 
     def refresh(self, progress: Progress | None = None) -> None:
         """Take in what was written since the last call; happens by itself, and can take long on the first one."""
-        changed = self.index.refresh(progress)
-        if not self._read:
-            self._read = True
-            changed = self._store.all(PART)
-        for item in changed:
-            self._pending.pop(item.id, None)
-            if not item.archived and (pending := _pending_of(item)):
-                self._pending[item.id] = pending
+        with self._reading:
+            changed = self.index.refresh(progress)
+            for item in changed:
+                self._held.pop(item.id, None)
+            if not self._read:
+                self._read = True
+                changed = self._store.all(PART)
+            for item in changed:
+                self._pending.pop(item.id, None)
+                if not item.archived and (pending := _pending_of(item)):
+                    self._pending[item.id] = pending
 
     def retrieve(self, queries: Sequence[str], k: int) -> list[Activated]:
         """The k parts that the queries wake, strongest first."""
-        self.refresh()
-        hits = self.index.search(queries, k)
-        items = self._store.some(PART, [hit.key for hit in hits])
-        found = [(items[hit.key], hit.score) for hit in hits if hit.key in items]
-        return [Activated(KeptPart.of(item), score) for item, score in found if not item.archived]
+        with self._reading:
+            self.refresh()
+            hits = self.index.search(queries, k)
+            kept = self._hold(hit.key for hit in hits)
+        found = [(kept[hit.key], hit.score) for hit in hits if hit.key in kept]
+        return [Activated(part, score) for part, score in found if not part.archived]
+
+    def _hold(self, ids: Iterable[str]) -> dict[str, KeptPart]:
+        """The parts of these ids, those that there are; read only where they are not held."""
+        wanted = list(ids)
+        found = {id: self._held.pop(id) for id in wanted if id in self._held}
+        if missing := [id for id in wanted if id not in found]:
+            found |= {id: KeptPart.of(item) for id, item in self._store.some(PART, missing).items()}
+        self._held |= found  # at the end: what was not asked for lately goes first
+        while len(self._held) > _HELD:
+            del self._held[next(iter(self._held))]
+        return found
 
     def due(self, now_utc_s: float, most: int | None = None) -> list[Due]:
         """The predictions whose time is over and whose result is not known, longest overdue first."""
