@@ -17,6 +17,7 @@ import yaml
 from anima.config import ROOT
 
 FOLDER = ROOT / "tests" / "llm" / "heldout"
+SECOND = ROOT / "tests" / "llm" / "heldout2"  # closed judgements only, by yet another hand
 BUILT_FROM = ROOT / "config" / "judges"
 
 Case = dict[str, Any]
@@ -42,13 +43,33 @@ CLOSED: dict[str, tuple[set[str], set[str], int]] = {
     "prediction": ({"prediction", "sensed"}, {"true", "false", "cant_tell"}, 8),
 }
 OPEN = {"arbitration": 20, "bids": 20, "facts": 24, "injections": 24, "encounters": 24, "lesson_merge": 16}
-EVERY_SET = pytest.mark.parametrize("name", [*CLOSED, *OPEN])
-EVERY_CLOSED_SET = pytest.mark.parametrize("name", CLOSED)
+# In the second folder: how many cases each label has at least.
+AGAIN = {
+    "commitment": 30,
+    "reaction": 10,
+    "explicit": 15,
+    "same_bid": 15,
+    "concluded": 15,
+    "worth_a_part": 15,
+    "prediction": 10,
+    "contradicts": 10,
+}
+CLOSED_SETS = [(FOLDER, name) for name in CLOSED] + [(SECOND, name) for name in AGAIN]
+ALL_SETS = CLOSED_SETS + [(FOLDER, name) for name in OPEN]
+
+
+def which(value: object) -> str | None:
+    return value.name if isinstance(value, Path) else None
+
+
+EVERY_SET = pytest.mark.parametrize(("folder", "name"), ALL_SETS, ids=which)
+EVERY_CLOSED_SET = pytest.mark.parametrize(("folder", "name"), CLOSED_SETS, ids=which)
+EVERY_FOLDER = pytest.mark.parametrize("folder", [FOLDER, SECOND], ids=which)
 
 
 @cache
-def cases(name: str) -> tuple[Case, ...]:
-    loaded: dict[str, list[Case]] = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+def cases(name: str, folder: Path = FOLDER) -> tuple[Case, ...]:
+    loaded: dict[str, list[Case]] = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
     return tuple(loaded["cases"])
 
 
@@ -69,54 +90,79 @@ def normal(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
+def alike(a: str, b: str, above: float = 0.8) -> bool:
+    """Whether the words of two texts agree nearly all, in their order."""
+    matcher = SequenceMatcher(None, a.split(), b.split(), autojunk=False)
+    quick = matcher.real_quick_ratio() > above and matcher.quick_ratio() > above
+    return quick and matcher.ratio() > above
+
+
 def test_each_file_of_the_folder_is_one_of_the_known_sets() -> None:
     assert {path.stem for path in FOLDER.glob("*.yaml")} == {*CLOSED, *OPEN}
+    assert {path.stem for path in SECOND.glob("*.yaml")} == {*AGAIN}
 
 
 @EVERY_SET
-def test_each_set_opens_with_the_definition_of_its_labels(name: str) -> None:
-    head = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").split("cases:")[0]
+def test_each_set_opens_with_the_definition_of_its_labels(folder: Path, name: str) -> None:
+    head = (folder / f"{name}.yaml").read_text(encoding="utf-8").split("cases:")[0]
     assert head.startswith("# Held out:")
     for label in CLOSED[name][1] if name in CLOSED else ():
         assert label in head, f"{name}.yaml doesn't say what {label} means"
 
 
 @EVERY_SET
-def test_ids_are_unique_and_no_text_is_empty(name: str) -> None:
-    ids = [case["id"] for case in cases(name)]
+def test_ids_are_unique_and_no_text_is_empty(folder: Path, name: str) -> None:
+    ids = [case["id"] for case in cases(name, folder)]
     assert len(set(ids)) == len(ids)
-    for case in cases(name):
+    for case in cases(name, folder):
         assert all(text.strip() for text in texts(case)), case["id"]
 
 
 @EVERY_CLOSED_SET
-def test_closed_judgements_have_the_slots_and_labels_that_they_define_in_balance(name: str) -> None:
+def test_closed_judgements_have_the_slots_and_labels_that_they_define_in_balance(folder: Path, name: str) -> None:
     slots, labels, at_least = CLOSED[name]
-    for case in cases(name):
+    for case in cases(name, folder):
         assert set(case) == {"id", "label"} | slots, case["id"]
         assert all(isinstance(case[slot], str) for slot in slots), case["id"]
-    counts = Counter(case["label"] for case in cases(name))
+    counts = Counter(case["label"] for case in cases(name, folder))
     assert set(counts) == labels
-    assert min(counts.values()) >= at_least, counts
+    assert min(counts.values()) >= (AGAIN[name] if folder == SECOND else at_least), counts
     assert max(counts.values()) <= 1.25 * min(counts.values()), counts
 
 
-def test_a_third_of_the_reactions_of_each_kind_or_nearly_is_without_words() -> None:
-    wordless = Counter(c["label"] for c in cases("reaction") if c["person"].startswith("["))
-    assert sum(wordless.values()) >= len(cases("reaction")) / 3
+@EVERY_FOLDER
+def test_a_third_of_the_reactions_of_each_kind_or_nearly_is_without_words(folder: Path) -> None:
+    reactions = cases("reaction", folder)
+    wordless = Counter(c["label"] for c in reactions if c["person"].startswith("["))
+    assert sum(wordless.values()) >= len(reactions) / 3
     assert min(wordless.values()) >= 4, wordless
 
 
 @EVERY_SET
-def test_no_two_cases_are_alike_or_nearly_alike(name: str) -> None:
-    plain = {case["id"]: normal(" ".join(texts(case))) for case in cases(name)}
+def test_no_two_cases_are_alike_or_nearly_alike(folder: Path, name: str) -> None:
+    plain = {case["id"]: normal(" ".join(texts(case))) for case in cases(name, folder)}
     assert len(set(plain.values())) == len(plain)
     if name in {"arbitration", "lesson_merge", "worth_a_part"}:
         return  # one event for several Selves, or one list of lessons for several observations, by design
     for (first, a), (second, b) in combinations(plain.items(), 2):
-        matcher = SequenceMatcher(None, a.split(), b.split(), autojunk=False)
-        alike = matcher.real_quick_ratio() > 0.8 and matcher.quick_ratio() > 0.8 and matcher.ratio() > 0.8
-        assert not alike, f"{first} and {second} are nearly alike"
+        assert not alike(a, b), f"{first} and {second} are nearly alike"
+
+
+@EVERY_CLOSED_SET
+def test_no_case_is_nearly_one_that_its_judge_learns_from(folder: Path, name: str) -> None:
+    learned = yaml.safe_load((BUILT_FROM / "cases" / f"{name}.yaml").read_text(encoding="utf-8"))["cases"]
+    known = [normal(" ".join(texts(case))) for case in learned]
+    for case in cases(name, folder):
+        plain = normal(" ".join(texts(case)))
+        assert not any(alike(plain, other) for other in known), f"{case['id']} is nearly a training case"
+
+
+def test_the_second_sets_share_no_case_with_the_first() -> None:
+    for name in AGAIN:
+        first = [normal(" ".join(texts(case))) for case in cases(name)]
+        for case in cases(name, SECOND):
+            plain = normal(" ".join(texts(case)))
+            assert not any(alike(plain, other) for other in first), case["id"]
 
 
 @pytest.mark.parametrize("name", OPEN)
@@ -196,8 +242,8 @@ EVERY_FILE = pytest.mark.parametrize(
 @EVERY_FILE
 def test_no_held_out_sentence_stands_where_the_judges_are_built_from(path: Path) -> None:
     used = normal(path.read_text(encoding="utf-8"))
-    for name in [*CLOSED, *OPEN]:
-        for case in cases(name):
+    for folder, name in ALL_SETS:
+        for case in cases(name, folder):
             for text in texts(case):
                 plain = normal(text)
                 assert len(plain.split()) < 6 or plain not in used, f"{case['id']} is used in {path}: {text}"
