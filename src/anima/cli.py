@@ -16,6 +16,7 @@ from rich.table import Table
 
 from anima import brain
 from anima import topics as t
+from anima.console.bench import PASSED_ON, bench
 from anima.console.folders import state_folder
 from anima.console.foxglove import foxglove
 from anima.console.mind import mind_app
@@ -62,6 +63,7 @@ app.add_typer(judges_app, name="judges")
 add_parts(app)
 app.add_typer(mind_app, name="mind")
 app.command()(doctor)
+app.command(add_help_option=False, context_settings=PASSED_ON)(bench)
 app.command()(foxglove)
 app.command()(view)
 app.callback()(for_every_command)
@@ -369,23 +371,6 @@ def show_context(
         print(context.as_json(seen.value))
     else:
         context.show(seen.value, console)
-
-
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def bench(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Which one; without a name they are listed.")] = "",
-    seed: Seed = 1,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
-) -> None:
-    """Measure something and print the figures."""
-    from anima_sim.bench.run import UnknownBench, run_bench
-
-    try:
-        code = run_bench(name, seed, json_file, context.args, console)
-    except UnknownBench as error:
-        raise _fail(str(error), 2) from None
-    raise typer.Exit(code)
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
@@ -21,6 +20,7 @@ from anima.config import ROOT, Tuning, load_settings, parse, read_yaml
 from anima.console.start import graph
 from anima.types.mind import GroundTruth
 from anima.world.predicates import Predicate
+from anima_sim.bench.options import BenchParser
 from anima_sim.bench.trouble import TROUBLES, Trouble, Troublemaker
 from anima_sim.errand import TOPICS, Report, Watcher, follow, settle
 from anima_sim.judge import is_true, words
@@ -203,10 +203,11 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
     """Run the trials; prints each as it ends."""
     from anima_nodes.process import overrides
 
-    parser = argparse.ArgumentParser(prog="anima bench errands", description=__doc__)
-    parser.add_argument("--kinds", default="", help="only these kinds, comma-separated")
+    parser = BenchParser("errands", __doc__)
+    there = ", ".join(kind.kind for kind in load_kinds())
+    parser.add_argument("--kinds", default="", help=f"only these, with commas: {there}")
     parser.add_argument("--seeds", type=int, default=3, help="worlds and phrasings per kind (default 3)")
-    parser.add_argument("--speed", type=float, default=4.0, help="simulated time while moving, times the clock")
+    parser.add_argument("--speed", type=float, default=4.0, help="of the simulation while moving (default 4 times)")
     parser.add_argument("--faults", action="store_true", help="break something in the middle of each errand")
     parser.add_argument("--verbose", action="store_true", help="show what each robot thinks and does")
     parser.add_argument(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.table import Table
 
 from anima.runtime.component import Component, Inbox
 from anima.topics import Sent
+from anima_sim.bench.options import BenchParser
 from anima_sim.pure_mind import GLUE, ORDERS, ROWS, PureMind
 from anima_sim.symbolic import Trouble
 
@@ -59,7 +59,7 @@ def _live(mind: PureMind, seconds: float, each_tick: list[Timed] | None = None) 
 
 def bench_glue(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Orders, failures and chatter for ten minutes of the mind's time, on the symbolic flat."""
-    parser = argparse.ArgumentParser(prog="anima bench glue", description=__doc__)
+    parser = BenchParser("glue", bench_glue.__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="of the mind's time (default 10)")
     seconds = 60.0 * parser.parse_args(arguments).minutes
     trouble = Trouble(grasp_fails=0.3, search_fails=0.2, drive_fails=0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from rich.console import Console
@@ -11,10 +10,11 @@ from rich.table import Table
 from anima.config import load_settings
 from anima.planner.judge import load_judge
 from anima.planner.judging.commands import bar_for, cases_of
-from anima.planner.judging.examine import HELD_OUT, Exam, examine
+from anima.planner.judging.examine import HELD_OUT_SETS, Exam, examine
 from anima.planner.judging.head import HeadError
 from anima.planner.judging.question import load_question, names
 from anima.planner.session import open_model
+from anima_sim.bench.options import BenchParser
 
 LEAST_ACCURACY = {"reaction": 0.85, "commitment": 0.88}
 MOST_CALIBRATION_ERROR = 0.08
@@ -22,27 +22,32 @@ MOST_CALIBRATION_ERROR = 0.08
 
 def bench_judge(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Ask the model about every labelled case. With --heldout: cases by another hand, used for nothing else."""
-    parser = argparse.ArgumentParser(prog="anima bench judge", description=bench_judge.__doc__)
+    parser = BenchParser("judge", bench_judge.__doc__)
     parser.add_argument("names", nargs="*", help="judgements; all without a name")
-    parser.add_argument("--heldout", action="store_true", help="the cases by another hand (tests/llm/heldout)")
+    parser.add_argument(
+        "--heldout", nargs="?", const="first", choices=list(HELD_OUT_SETS), metavar="SET",
+        help="the cases by another hand, after the names: first (tests/llm/heldout; also without a word) "
+        "or second (tests/llm/heldout2: fewer judgements, none of them ever measured while it was built)",
+    )  # fmt: skip
     parser.add_argument("--weigh", action="store_true", help="compare the answers' words instead of using the heads")
-    parser.add_argument("--model", default="", help="a name in models/manifest.yaml, or the path of a GGUF file")
+    parser.model()
     options = parser.parse_args(arguments)
     settings = load_settings({"llm.model": options.model} if options.model else None)
     model = open_model(settings.llm)
+    folder = HELD_OUT_SETS[options.heldout] if options.heldout else None
     exams: list[Exam] = []
     skipped: list[str] = []
     try:
         for name in options.names or names():
-            if options.heldout and not (HELD_OUT / f"{name}.yaml").is_file():
-                skipped.append(f"{name}: no held-out cases")
+            if folder and not (folder / f"{name}.yaml").is_file():
+                skipped.append(f"{name}: no cases in the {options.heldout} held-out sets")
                 continue
             try:
                 judge = load_judge(name, "weigh" if options.weigh else "head")
             except HeadError as error:
                 skipped.append(str(error))
                 continue
-            cases = cases_of(name, load_question(name), HELD_OUT if options.heldout else None)
+            cases = cases_of(name, load_question(name), folder)
             with bar_for(f"{name}: {len(cases)} cases") as progress:
                 exams.append(examine(judge, cases, model, progress))
             _show(exams[-1], console)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import random
@@ -22,6 +21,7 @@ from anima.memory.kinds import PART
 from anima.memory.rows import Stamp
 from anima.memory.store import Store
 from anima.parts.library import Cause, PartLibrary
+from anima_sim.bench.options import BenchParser
 from anima_sim.made_parts import MadeParts
 
 LIFE_S = 0.15
@@ -173,9 +173,9 @@ def _write_for_ever(
 
 
 def bench_kills(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
-    """`anima bench kills`: 1,000 SIGKILLs at random moments of a write load."""
-    parser = argparse.ArgumentParser(prog="anima bench kills")
-    parser.add_argument("--kills", type=int, default=1000)
+    """SIGKILLs at random moments of a write load: nothing that was acknowledged may be lost."""
+    parser = BenchParser("kills", bench_kills.__doc__)
+    parser.add_argument("--kills", type=int, default=1000, help="how often it is killed (default 1000)")
     parser.add_argument("--url", default="", help="a database that may be written to; empty: a new SQLite file")
     options = parser.parse_args(arguments)
     embedder = MiniLm.load()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -17,6 +16,7 @@ from anima.runtime.component import Inbox
 from anima.runtime.supervisor import Supervisor, commands
 from anima.topics import Sent
 from anima.types.std import LaserScan, TwistStamped
+from anima_sim.bench.options import BenchParser
 from anima_sim.bench.planner import measure_warmth
 
 WARM_TO_COLD = 0.2
@@ -27,7 +27,7 @@ OBSTACLE_M = 0.21
 
 def bench_latency(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """All of them; each part prints what it does."""
-    parser = argparse.ArgumentParser(prog="anima bench latency", description=__doc__)
+    parser = BenchParser("latency", __doc__)
     parser.add_argument("--trials", type=int, default=60, help="obstacles put before the reflex kernel (default 60)")
     options = parser.parse_args(arguments)
     figures: dict[str, Any] = {}

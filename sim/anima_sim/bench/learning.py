@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -35,6 +34,7 @@ from anima.types.base import Header, Time
 from anima.types.learning import EncounterEnd, Guidance
 from anima.types.mind import Backlog, Objective, Speech, Utterance
 from anima_sim.bench.judgements import TICK_S, cases, measure_merges, measure_role, wilson
+from anima_sim.bench.options import BenchParser
 from anima_sim.two_days import day
 
 ROLES = ("reaction", "explicit", "commitment", "fulfilled", "remember", "supersedes", "because", "contradicts")
@@ -292,9 +292,9 @@ PARTS = ("replay", "roles", "merges", "pairs", "facts", "injections", "manners",
 
 def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """The parts that are asked for, all by default; whether the limits are met."""
-    parser = argparse.ArgumentParser(prog="anima bench learning", description=__doc__)
+    parser = BenchParser("learning", __doc__)
     parser.add_argument("--part", action="append", choices=PARTS, help="one part; may be given several times")
-    parser.add_argument("--model", default="", help="a name in models/manifest.yaml, or the path of a GGUF file")
+    parser.model()
     options = parser.parse_args(arguments)
     parts = options.part or PARTS
     settings = load_settings({"llm.model": options.model} if options.model else None)

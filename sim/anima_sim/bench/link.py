@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import multiprocessing
 import os
@@ -22,6 +21,7 @@ from anima.body.link.messages import Ping, Pong
 from anima.body.link.serial_port import SerialPort
 from anima.config import LinkSettings, Settings
 from anima.runtime.component import Inbox
+from anima_sim.bench.options import BenchParser
 from anima_sim.board.avr import AvrBoard
 from anima_sim.board.mega import Surroundings, Wiring
 from anima_sim.board.rig import BoardRig
@@ -142,9 +142,9 @@ def _under_faults(rate: float, seed: int, seconds: float) -> dict[str, float]:
 
 def bench_link(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Round trip, jitter, throughput and cost in real time; behaviour under faults on simulated time."""
-    parser = argparse.ArgumentParser(prog="anima bench link", description=bench_link.__doc__)
-    parser.add_argument("--pings", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=20.0, help="simulated seconds for each fault rate")
+    parser = BenchParser("link", bench_link.__doc__)
+    parser.add_argument("--pings", type=int, default=300, help="round trips to measure (default 300)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="simulated, for each fault rate (default 20)")
     options = parser.parse_args(arguments)
     with _running_board(120.0) as device:
         line = SerialPort(device, BAUD)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from anima.runtime.local_graph import Logged
 from anima.topics import Sent
 from anima.types.std import PoseWithCovarianceStamped
 from anima_sim.bench.hands import Hands
+from anima_sim.bench.options import BenchParser
 
 TOUR = ("kitchen_table", "office_table", "shelf", "person", "corridor")
 MEDIAN_LIMIT_M = 0.10
@@ -141,7 +141,7 @@ def anywhere(luck: np.random.Generator) -> Pose2D:
 
 def bench_localization(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Tours of the flat, then kidnappings, in pure physics without a language model."""
-    parser = argparse.ArgumentParser(prog="anima bench localization", description=__doc__)
+    parser = BenchParser("localization", __doc__)
     parser.add_argument("--tours", type=int, default=2, help="tours of the flat, each in another world (default 2)")
     parser.add_argument("--kidnaps", type=int, default=10, help="times that it is carried off (default 10)")
     options = parser.parse_args(arguments)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from anima.failure import Failure
 from anima_sim.bench.hands import Hands
+from anima_sim.bench.options import BenchParser
 
 Figures = dict[str, object]
 
@@ -53,11 +54,13 @@ class Tally:
 
 
 def bench_manipulation(seed: int, arguments: list[str], console: Console) -> tuple[Figures, bool]:
-    """Pick and put down what lies on the surfaces of one flat after another; `--picks N` (default 32).
+    """Pick and put down what lies on the surfaces of one flat after another.
 
     Of the things on a surface the last is carried to the next surface, the others are put back on the same one.
     """
-    wanted = int(arguments[arguments.index("--picks") + 1]) if "--picks" in arguments else PICKS
+    parser = BenchParser("manipulation", bench_manipulation.__doc__)
+    parser.add_argument("--picks", type=int, default=PICKS, help=f"how many (default {PICKS})")
+    wanted: int = parser.parse_args(arguments).picks
     tally, worst, started = Tally(), 0.0, time.perf_counter()
     flat, simulated = seed, 0.0
     while tally.picks < wanted:

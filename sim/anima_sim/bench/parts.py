@@ -18,6 +18,7 @@ from anima.planner.lexicon import known_names
 from anima.planner.llm.base import Mind
 from anima.planner.session import open_model
 from anima_sim.bench import parts_life
+from anima_sim.bench.options import BenchParser
 
 ACCURACY = {
     "bids": 0.75, "arbitration": 0.7, "worth_a_part": 0.75, "split": 0.75, "same_bid": 0.75, "concluded": 0.75,
@@ -27,10 +28,13 @@ PARSED = 1.0
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="anima bench parts", description=__doc__)
-    parser.add_argument("--model", default="", help="a name in models/manifest.yaml, or the path of a GGUF file")
+    parser = BenchParser("parts", __doc__)
+    parser.model()
     parser.add_argument("--roles", default="", help=f"only these, with commas: {', '.join(ACCURACY)}")
-    parser.add_argument("--set", dest="which", default="both", choices=["tuning", "heldout", "both"])
+    parser.add_argument(
+        "--set", dest="which", default="both", choices=["tuning", "heldout", "both"],
+        help="which labelled cases (default both); heldout ones are used for nothing else",
+    )  # fmt: skip
     parser.add_argument("--cases", type=int, default=1000, help="how many of each set, drawn by the seed (default all)")
     parser.add_argument("--scenarios", action="store_true", help="the concept's examples, each from end to end")
     parser.add_argument("--selves", action="store_true", help="two Selves live the same day; what grew, and why")

@@ -25,6 +25,7 @@ from anima.topics import Topic
 from anima.types.base import Duration, Header, Msg
 from anima.types.mind import Detection, Detections, WorldState
 from anima.types.std import JointTrajectory, JointTrajectoryPoint, Odometry, PoseWithCovarianceStamped
+from anima_sim.bench.options import BenchParser
 from anima_sim.bench.run import Figures
 from anima_sim.body import SimulatedBody
 from anima_sim.scene import SceneObject
@@ -187,6 +188,7 @@ def _score(score: Score, thing: SceneObject, pictures: list[Detections], lookout
 
 def bench_perception(seed: int, arguments: list[str], console: Console) -> tuple[Figures, bool]:
     """Accuracy over four worlds; limits: 95 % of pictures of objects in good view, 10 mm median, 20 mm worst, 10°."""
+    BenchParser("perception", bench_perception.__doc__).parse_args(arguments)
     scores = score_perception(range(seed, seed + _SEEDS))
     table = Table("object", "in view", "found", "shape", "off median", "off worst", "known worst", "turned median")
     for name, s in sorted(scores.items()):

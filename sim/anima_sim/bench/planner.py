@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from rich.console import Console
@@ -21,14 +20,15 @@ from anima.planner.bench import (
 )
 from anima.planner.llm.llama import LlamaCpp, model_file
 from anima.planner.session import open_model
+from anima_sim.bench.options import BenchParser
 
 CASES = ROOT / "tests" / "llm"
 RIGHT_SHARE = 0.9
 
 
-def _options(name: str, arguments: list[str]) -> tuple[Settings, int]:
-    parser = argparse.ArgumentParser(prog=f"anima bench {name}", description=__doc__)
-    parser.add_argument("--model", default="", help="a name in models/manifest.yaml, or the path of a GGUF file")
+def _options(name: str, about: str | None, arguments: list[str]) -> tuple[Settings, int]:
+    parser = BenchParser(name, about)
+    parser.model()
     parser.add_argument("--cases", type=int, default=1000, help="how many cases, drawn by the seed (default all)")
     options = parser.parse_args(arguments)
     return load_settings({"llm.model": options.model} if options.model else None), options.cases
@@ -50,7 +50,7 @@ def _figures(score: Score) -> tuple[dict[str, Any], bool]:
 
 def bench_hearing(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Orders that no prompt was tuned on: how many are understood exactly."""
-    settings, count = _options("listen", arguments)
+    settings, count = _options("listen", bench_hearing.__doc__, arguments)
     model = open_model(settings.llm)
     orders = sample(load_cases(CASES / "orders_heldout.yaml", Order), count, seed)
     score = bench_listen(settings, model, orders, say=lambda line: console.print(line, markup=False))
@@ -60,7 +60,7 @@ def bench_hearing(seed: int, arguments: list[str], console: Console) -> tuple[di
 
 def bench_choosing(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Moments that no prompt was tuned on: how often the next call is a right one."""
-    settings, count = _options("act", arguments)
+    settings, count = _options("act", bench_choosing.__doc__, arguments)
     model = open_model(settings.llm)
     moments = [moment for moment in load_cases(CASES / "situations.yaml", Moment) if moment.heldout]
     score = bench_act(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import random
 import tempfile
@@ -24,6 +23,7 @@ from anima.memory.store import Store
 from anima.memory.vectors import blend
 from anima.parts.library import PartLibrary
 from anima.parts.schema import Part
+from anima_sim.bench.options import BenchParser
 from anima_sim.made_parts import MadeParts, happening
 
 SIZES = (1_000, 10_000, 100_000)
@@ -61,11 +61,11 @@ class _Remembering:
 
 
 def bench_retrieval(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
-    """`anima bench retrieval`: p50, p99 and recall@10 against exact search at 1k, 10k and 100k parts."""
-    parser = argparse.ArgumentParser(prog="anima bench retrieval")
+    """Finding parts by meaning: p50, p99 and recall@10 against exact search at 1k, 10k and 100k parts."""
+    parser = BenchParser("retrieval", bench_retrieval.__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="how many parts, one or more numbers")
-    parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--texts", type=int, default=1500, help="size of the pool that the parts' texts come from")
+    parser.add_argument("--queries", type=int, default=1000, help="how many are asked (default 1000)")
+    parser.add_argument("--texts", type=int, default=1500, help="size of the pool of their texts (default 1500)")
     options = parser.parse_args(arguments)
     made, luck = MadeParts(seed, texts=options.texts), random.Random(seed + 1)
     queries = [happening(luck) for _ in range(options.queries)]

@@ -25,6 +25,11 @@ class UnknownBench(LookupError):
     """No benchmark of that name; the message lists what there is."""
 
 
+def listed() -> str:
+    """What there is, one line each."""
+    return "\n".join(f"  {name:14} {bench.doc}" for name, bench in BENCHES.items())
+
+
 @dataclass(frozen=True)
 class Bench:
     """A benchmark: ``module:function`` of this package, called with seed, extra arguments and console.
@@ -78,10 +83,9 @@ def machine() -> Figures:
 
 
 def run_bench(name: str, seed: int, json_file: Path | None, arguments: list[str], console: Console) -> int:
-    """Run a benchmark; 0 when its limits are met, else 1."""
+    """Run a benchmark; 0 when its limits are met, else 1. Raises `UnknownBench` and `BadOption`."""
     if name not in BENCHES:
-        lines = "\n".join(f"  {key:14} {bench.doc}" for key, bench in BENCHES.items())
-        raise UnknownBench(f"no benchmark {name!r}; there are\n{lines}")
+        raise UnknownBench(f"no benchmark {name!r}; there are\n{listed()}")
     figures, met = BENCHES[name].load()(seed, arguments, console)
     table = Table("figure", "value", title=f"{name}, seed {seed}")
     for key, value in figures.items():

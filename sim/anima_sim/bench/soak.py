@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
@@ -17,6 +16,7 @@ from rich.progress import Progress
 from anima.body.link.messages import State
 from anima.body.link.session import Wish
 from anima.console.folders import state_folder
+from anima_sim.bench.options import BenchParser
 from anima_sim.board.avr import Change, Kind
 from anima_sim.board.rig import BoardRig
 from anima_sim.board.wire import Noise
@@ -195,8 +195,8 @@ _MUST_STOP = {"cut", "silent host", "stop button", "bumper", "cliff", "over-curr
 
 def bench_soak(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
     """Simulated life of the flashed image with random faults: nothing may get stuck, drift or leak."""
-    parser = argparse.ArgumentParser(prog="anima bench soak", description=bench_soak.__doc__)
-    parser.add_argument("--seconds", type=float, default=3600.0, help="simulated")
+    parser = BenchParser("soak", bench_soak.__doc__)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="simulated (default 3600)")
     options = parser.parse_args(arguments)
     folder = state_folder() / "soak"
     folder.mkdir(parents=True, exist_ok=True)
