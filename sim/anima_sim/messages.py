@@ -41,9 +41,10 @@ def odometry(now: float, reading: tuple[float, float, float, float, float]) -> s
 
 def joint_states(now: float, reading: dict[str, tuple[float, float, float]]) -> std.JointState:
     """Positions, velocities and efforts of all moving joints."""
-    values = np.array(list(reading.values()), np.float64)
+    # Each quantity in one piece, as serializers want it.
+    position, velocity, effort = (np.array(values, np.float64) for values in zip(*reading.values(), strict=True))
     return std.JointState(
-        header=Header.at(now), name=list(reading), position=values[:, 0], velocity=values[:, 1], effort=values[:, 2]
+        header=Header.at(now), name=list(reading), position=position, velocity=velocity, effort=effort
     )
 
 

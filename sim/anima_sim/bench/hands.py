@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
+from typing import Literal
 
 from anima import topics as t
 from anima.brain import TABLE
@@ -15,7 +16,7 @@ from anima.skills.registry import skill
 from anima.types.base import Header, Time
 from anima.types.mind import Lease, Outcome, SkillCall, WorldState
 from anima_sim.body import SimulatedBody
-from anima_sim.world import World
+from anima_sim.robot_world import RobotWorld
 
 _ROWS = ("body", "reflex_kernel", "localization", "perception", "parietal_affordance", "motor_cortex")
 
@@ -23,16 +24,22 @@ _ROWS = ("body", "reflex_kernel", "localization", "perception", "parietal_afford
 class Hands:
     """A robot on its dock that does one skill after another, in simulated time."""
 
-    def __init__(self, seed: int, cameras: bool = True, replace: Mapping[str, Component] | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        cameras: bool = True,
+        replace: Mapping[str, Component] | None = None,
+        sim: Literal["mujoco", "gazebo"] = "mujoco",
+    ) -> None:
         """Without cameras nothing is seen, and time passes several times as fast. `replace`: components by node."""
-        settings = Settings(seed=seed, cameras=cameras)
+        settings = Settings(seed=seed, cameras=cameras, sim=sim)
         rows = [row for row in TABLE if row.node in _ROWS and (cameras or row.node != "perception")]
         self.graph = LocalGraph(settings, rows=rows, replace=replace)
         self._ids = itertools.count(1)
         self.graph.run_until(lambda: self.graph.last(t.WORLD_STATE) is not None and self.state.localized, 5.0)
 
     @property
-    def world(self) -> World:
+    def world(self) -> RobotWorld:
         """The simulated world: for judging and for pictures, never for deciding."""
         body = self.graph.component("body")
         assert isinstance(body, SimulatedBody)

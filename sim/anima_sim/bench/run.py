@@ -57,6 +57,7 @@ BENCHES = {
     "parts": Bench("parts:bench_parts", "parts and the Self: each role on labelled cases; scenarios, a week"),
     "glue": Bench("glue:bench_glue", "what the glue regions cost, and how fast the pure mind runs"),
     "localization": Bench("localization:bench_localization", "error of the pose, and the way back when carried off"),
+    "reflex": Bench("reflex:bench_reflex", "time to stop, hold, time to resume, false stops: in MuJoCo and Gazebo"),
     "perception": Bench("perception:bench_perception", "what the camera sees against what is there"),
     "retrieval": Bench("retrieval:bench_retrieval", "parts found by meaning: time and recall at 1k, 10k and 100k"),
     "kills": Bench("kills:bench_kills", "1,000 SIGKILLs while a mind is written: nothing acknowledged may be lost"),
