@@ -53,7 +53,10 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Options:
-    """`way` leads from the call that fulfils the condition back to the one that can be done now."""
+    """`way` leads from the call that fulfils the condition back to the one that can be done now.
+
+    `hopeless` says why that one can't be done, where nothing mends it; else it is empty.
+    """
 
     possible: tuple[str, ...]
     blocked: tuple[Blocked, ...]
@@ -61,6 +64,7 @@ class Options:
     exhausted: tuple[str, ...]
     give_up: tuple[str, ...]
     bias: Bias = NO_BIAS
+    hopeless: str = ""
 
     def note(self, call: str, history: Sequence[Step]) -> str:
         """What speaks for or against a possible call, in a few words, or empty."""
@@ -109,12 +113,13 @@ def options(
             possible.append(call)
     # What is read first is taken most easily: what worked before, then the next step of the way; last what failed.
     possible.sort(key=lambda call: (call in bias.avoid, call not in bias.prefer, call != way[-1]))
-    give_up = _give_up(way, possible, history)
+    hopeless = next((b.reason for b in blocked if b.call == way[-1] and not b.mend and b.call not in bias.barred), "")
+    give_up = ("not_possible",) if hopeless else _give_up(way, possible, history)
     better = next((call for call in possible if call in bias.prefer and call not in bias.avoid), "")
     if better:  # a small model takes what it took before if it may; what worked has its turn first
         blocked += [Blocked(call, bias.avoid[call], better) for call in possible if call in bias.avoid]
         possible = [call for call in possible if call not in bias.avoid]
-    return Options(tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), give_up, bias)
+    return Options(tuple(possible), tuple(blocked), way, tuple(sorted(exhausted)), give_up, bias, hopeless)
 
 
 def _can_serve(

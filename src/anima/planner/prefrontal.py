@@ -359,7 +359,7 @@ class PrefrontalPlanner:
         except NotAChoice as error:
             return self._refuse(now, focus, str(error))
         if skill == act.GIVE_UP:
-            return [self._give_up(now, focus, speech.GIVE_UP_WORDS[arguments])]
+            return [self._give_up(now, focus, speech.given_up(arguments, choices.hopeless))]
         self._calls += 1
         call = SkillCall(
             header=Header.at(now), id=f"{focus.id}-{self._calls}", skill=skill, arguments=arguments,

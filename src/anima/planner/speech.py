@@ -23,6 +23,12 @@ GIVE_UP_WORDS = {
     "not_possible": "I see no way to do it",
 }
 
+
+def given_up(reason: str, hopeless: str) -> str:
+    """Why it gave up, in words; `hopeless` is what stands in the way of the next step, if nothing mends it."""
+    return spoken(hopeless) if hopeless and reason == "not_possible" else GIVE_UP_WORDS[reason]
+
+
 UNDERSTOOD_AS = {
     "do": "a new task",
     "decline": "declined",

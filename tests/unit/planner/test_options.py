@@ -9,6 +9,7 @@ from anima.planner.bench import Moment, situation_of
 from anima.planner.calls import CallError, parse_call
 from anima.planner.options import Options
 from anima.planner.packet import build
+from anima.planner.speech import given_up
 from anima.skills.registry import SKILLS
 
 SETTINGS = Settings()
@@ -63,10 +64,12 @@ def test_many_different_failures_are_a_reason_too() -> None:
     assert "cannot_grasp" in options(goal="at(red_cube, shelf)", lies={"red_cube": "shelf"}, done=done).give_up
 
 
-def test_who_can_do_nothing_may_give_up() -> None:
-    found = options(goal="at(red_cube, shelf)", lies={"red_cube": "floor"})
-    assert found.give_up == ("not_possible",) or found.possible
-    assert found.calls
+def test_what_nothing_can_mend_is_the_reason_to_give_up_whatever_else_failed() -> None:
+    stalled = ["look_for(red_cube) stalled", "look_for(red_cube) ok"]
+    found = options(goal="at(red_cube, shelf)", lies={"red_cube": "floor"}, done=stalled)
+    assert found.give_up == ("not_possible",)
+    said = given_up("not_possible", found.hopeless)
+    assert said == "red cube lies on the floor, out of the arm's reach"
 
 
 def test_waiting_is_offered_when_waiting_can_help() -> None:
