@@ -62,9 +62,11 @@ class SimulatedBody:
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
         """Takes commands and faults, advances physics to `now` (seconds), returns what the sensors say."""
-        for fault in inbox.new(t.FAULT):
-            self._try(lambda fault=fault: self.inject(fault))  # type: ignore[misc]
-        self._obey(inbox)
+        self.obey(inbox)
+        return self.live(now)
+
+    def live(self, now: float) -> list[Sent]:
+        """Advances physics to `now` (seconds), returns what the sensors say."""
         self._advance(self._elapsed(now))
         out: list[Sent] = []
         self._proprioception(now, out)
@@ -73,6 +75,12 @@ class SimulatedBody:
             out.append(t.GROUND_TRUTH.of(messages.truth(now, self._world)))
         out.append(t.CLOCK.of(messages.clock(now)))
         return out
+
+    def obey(self, inbox: Inbox) -> None:
+        """Takes commands and faults. They act from the next control period on."""
+        for fault in inbox.new(t.FAULT):
+            self._try(lambda fault=fault: self.inject(fault))  # type: ignore[misc]
+        self._command(inbox)
 
     def inject(self, fault: mind.Fault) -> None:
         """Puts a fault in force, or clears all when its kind is empty. Raises `FaultError` (a `ValueError`)."""
@@ -96,7 +104,7 @@ class SimulatedBody:
             self._began = now - self._world.time - gap
         return gap
 
-    def _obey(self, inbox: Inbox) -> None:
+    def _command(self, inbox: Inbox) -> None:
         for twist in inbox.new(t.CMD_VEL):
             linear, angular = twist.twist.linear.x, twist.twist.angular.z
             self._try(lambda v=linear, w=angular: self._world.command_base(v, w))  # type: ignore[misc]

@@ -14,10 +14,13 @@ _ICE = 0.03
 
 
 class Breakage:
-    """A `fault_effects.Physics` over a MuJoCo model. It is made before anything was broken."""
+    """A `fault_effects.Physics` over a MuJoCo model. It is made before anything was broken.
 
-    def __init__(self, model: Any, data: Any) -> None:
-        self._model, self._data = model, data
+    `prefix` begins the names of the robot that is broken: what others suffer is not touched.
+    """
+
+    def __init__(self, model: Any, data: Any, prefix: str = "") -> None:
+        self._model, self._data, self._prefix = model, data, prefix
         self._damping = model.dof_damping.copy()
         self._grip = model.geom_friction.copy()
         self._priority = model.geom_priority.copy()
@@ -35,16 +38,14 @@ class Breakage:
 
     def spoil_wheels(self, locked: Set[str], icy: Set[str]) -> None:
         """Locks wheels by damping them out, and lets tyres slip whatever the floor is made of."""
-        self._model.dof_damping[:] = self._damping
-        self._model.geom_friction[:] = self._grip
-        self._model.geom_priority[:] = self._priority
+        model, prefix = self._model, self._prefix
         for wheel in WHEELS:
-            if wheel in locked:
-                self._model.dof_damping[self._model.joint(f"{wheel}_joint").dofadr[0]] = _LOCKED_NMS
-            if wheel in icy:
-                tyre = self._model.geom(wheel.replace("wheel", "tyre")).id
-                self._model.geom_friction[tyre] = (_ICE, 0.0, 0.0)
-                self._model.geom_priority[tyre] = 3  # else the floor's grip would count
+            turning = model.joint(f"{prefix}{wheel}_joint").dofadr[0]
+            model.dof_damping[turning] = _LOCKED_NMS if wheel in locked else self._damping[turning]
+            tyre = model.geom(prefix + wheel.replace("wheel", "tyre")).id
+            slips = wheel in icy
+            model.geom_friction[tyre] = (_ICE, 0.0, 0.0) if slips else self._grip[tyre]
+            model.geom_priority[tyre] = 3 if slips else self._priority[tyre]  # else the floor's grip would count
 
     def put_obstacle(self, name: str, at: tuple[float, float] | None) -> None:
         """Moves an obstacle to the floor, or below it."""

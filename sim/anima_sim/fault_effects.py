@@ -49,8 +49,11 @@ class Physics(Protocol):
 class FaultBox:
     """The faults in force. It changes the physics when one begins or ends; the world asks it each period."""
 
-    def __init__(self, physics: Physics, scene: Scene, config: RobotConfig) -> None:
-        self._physics, self._scene = physics, scene
+    def __init__(
+        self, physics: Physics, scene: Scene, config: RobotConfig, boxes: tuple[str, ...] = OBSTACLES
+    ) -> None:
+        """`boxes`: those of `OBSTACLES` that it may put in the way."""
+        self._physics, self._scene, self._boxes = physics, scene, boxes
         self._reach = config.base.footprint_m.front
         self._active: list[_Active] = []
 
@@ -108,9 +111,9 @@ class FaultBox:
 
     def _block(self, target: str) -> str:
         taken = {a.obstacle for a in self._active}
-        free = [name for name in OBSTACLES if name not in taken]
+        free = [name for name in self._boxes if name not in taken]
         if not free:
-            raise FaultError(f"only {len(OBSTACLES)} boxes can stand in the way at once: clear one first")
+            raise FaultError(f"only {len(self._boxes)} boxes can stand in the way at once: clear one first")
         x, y = self._place(target)
         if math.dist((x, y), self._physics.robot_pose()[:2]) < math.hypot(*OBSTACLE_HALF_M[:2]) + self._reach + 0.03:
             raise FaultError(f"a box at ({x:.2f}, {y:.2f}) would stand in the robot: choose a place further off")

@@ -26,10 +26,22 @@ class _Joint:
     element: ET.Element
 
 
-def robot_mjcf(urdf: str, config: RobotConfig, pose: tuple[float, float, float]) -> dict[str, list[ET.Element]]:
+MOST_ROBOTS = 3
+"""How many can be in one world: MuJoCo has six groups of geoms, and each robot's collision shapes have one."""
+
+
+def touched_group(index: int) -> int:
+    """The group of a robot's collision shapes, so that its own beams can pass through them and the others' don't."""
+    return TOUCHED_GROUP + index
+
+
+def robot_mjcf(
+    urdf: str, config: RobotConfig, pose: tuple[float, float, float], index: int = 0, prefix: str = ""
+) -> dict[str, list[ET.Element]]:
     """MuJoCo elements of the robot, by the section they belong in: `worldbody`, `actuator`, `sensor`, `contact`.
 
-    `pose` is where the base stands at first: x, y (m) and heading (rad) in the map frame.
+    `pose` is where the base stands at first: x, y (m) and heading (rad) in the map frame. Of several robots in one
+    world each has an `index` and a `prefix`, which every one of its names begins with.
     Raises `RobotError` when URDF and configuration name different parts.
     """
     root = ET.fromstring(urdf)
@@ -49,7 +61,19 @@ def robot_mjcf(urdf: str, config: RobotConfig, pose: tuple[float, float, float])
     _fill(body, "base_link", links, joints, colours, config)
     exclude = [ET.Element("exclude", body1=a, body2=b) for a, b in config.simulation.ignore_contact]
     sensors = [ET.Element(kind, name=kind, site="imu") for kind in ("gyro", "accelerometer")]
-    return {"worldbody": [body], "actuator": _actuators(joints, config), "sensor": sensors, "contact": exclude}
+    parts = {"worldbody": [body], "actuator": _actuators(joints, config), "sensor": sensors, "contact": exclude}
+    for elements in parts.values():
+        for element in (e for top in elements for e in top.iter()):
+            _own(element, index, prefix)
+    return parts
+
+
+def _own(element: ET.Element, index: int, prefix: str) -> None:
+    for key in ("name", "joint", "site", "body1", "body2"):
+        if key in element.attrib:
+            element.set(key, prefix + element.attrib[key])
+    if element.get("group") == str(TOUCHED_GROUP):
+        element.set("group", str(touched_group(index)))
 
 
 def _joint(element: ET.Element) -> _Joint:

@@ -23,8 +23,12 @@ _SEEN_ONLY = {"contype": "0", "conaffinity": "0", "group": str(DECORATION_GROUP)
 _TOP_FRICTION = "0.6 0.005 0.0001"
 
 
-def world_mjcf(scene: Scene, config: RobotConfig, urdf: str) -> str:
-    """The whole world as MJCF text: scene, objects (at their origin until placed) and the robot on its dock."""
+def world_mjcf(scene: Scene, config: RobotConfig, urdf: str, prefixes: Sequence[str] = ("",)) -> str:
+    """The whole world as MJCF text: scene, objects (at their origin until placed) and the robot on its dock.
+
+    For each prefix there is a robot whose names begin with it: the first on the dock, the others where the scene parks
+    them. Raises `SceneError` when it has no place for so many.
+    """
     root = ET.Element("mujoco", model=scene.name)
     ET.SubElement(root, "compiler", angle="radian", autolimits="true")
     sim = config.simulation
@@ -46,9 +50,10 @@ def world_mjcf(scene: Scene, config: RobotConfig, urdf: str) -> str:
     for index, name in enumerate(OBSTACLES):
         box = ET.SubElement(world, "body", name=name, mocap="true", pos=_t(OBSTACLE_STORE_M[index]))
         _solid(box, name, "box", "0.64 0.58 0.51 1", size=_t(OBSTACLE_HALF_M))
-    parts = robot_mjcf(urdf, config, pose_rad(scene.dock.docked))
-    for section, elements in parts.items():
-        (world if section == "worldbody" else ET.SubElement(root, section)).extend(elements)
+    sections = {"worldbody": world, **{name: ET.SubElement(root, name) for name in ("actuator", "sensor", "contact")}}
+    for index, (prefix, pose) in enumerate(zip(prefixes, scene.starts(len(prefixes)), strict=True)):
+        for section, elements in robot_mjcf(urdf, config, pose, index, prefix).items():
+            sections[section].extend(elements)
     return ET.tostring(root, encoding="unicode")
 
 

@@ -40,8 +40,13 @@ class Studio:
         renderer.disable_depth_rendering()
         return colour, depth
 
-    def picture(self, data: Any, view: View, width: int, height: int, shadows: bool = True) -> Image:
-        """A view for people, smooth-edged, shape (height, width, 3). Shadows cost three times as much."""
+    def picture(
+        self, data: Any, view: View, width: int, height: int, shadows: bool = True, base: str = "base_link"
+    ) -> Image:
+        """A view for people, smooth-edged, shape (height, width, 3). Shadows cost three times as much.
+
+        `base` is the body of the robot that is seen in the third person.
+        """
         renderer = self._pretty.get((width, height))
         if renderer is None:
             quality = self._model.vis.quality
@@ -49,7 +54,7 @@ class Studio:
             quality.offsamples, quality.shadowsize = _SAMPLES, _SHADOW_MAP
             renderer = self._pretty[width, height] = self._renderer(width, height)
             quality.offsamples, quality.shadowsize = plain
-        renderer.update_scene(data, "overview" if view == "overview" else self._behind(data))
+        renderer.update_scene(data, "overview" if view == "overview" else self._behind(data, base))
         self._flags(renderer, shadows)
         return np.asarray(renderer.render().copy(), np.uint8)
 
@@ -68,8 +73,8 @@ class Studio:
             self._tidied = True
         return renderer
 
-    def _behind(self, data: Any) -> Any:
-        base = self._model.body("base_link").id
+    def _behind(self, data: Any, name: str) -> Any:
+        base = self._model.body(name).id
         camera = mujoco.MjvCamera()
         camera.type = mujoco.mjtCamera.mjCAMERA_FREE
         forward = data.xmat[base].reshape(3, 3)[:, 0]

@@ -260,6 +260,8 @@ class Scene(_Part):
     rugs: list[Rug] = []
     stairs: Stairs
     dock: Dock
+    parked: list[Pose] = []
+    """Where further robots stand at first; the first stands on the dock."""
     objects: list[SceneObject]
     object_mass_kg: Positive
     placements: Placements
@@ -280,6 +282,13 @@ class Scene(_Part):
             if wanted not in known:
                 raise ValueError(f"'{wanted}' is not a surface (there are: {', '.join(sorted(known))})")
         return self
+
+    def starts(self, robots: int = 1) -> list[tuple[float, float, float]]:
+        """Where each of so many robots stands at first, heading in radians; `SceneError` if there is no room."""
+        poses = [self.dock.docked, *self.parked]
+        if robots > len(poses):
+            raise SceneError(f"'{self.name}' has room for {len(poses)} robots, not {robots}: add poses to 'parked'")
+        return [pose_rad(pose) for pose in poses[:robots]]
 
     def surface(self, name: str) -> Surface:
         """The surface called `name`; `SceneError` if there is none."""

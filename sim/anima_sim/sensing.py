@@ -11,33 +11,40 @@ import numpy.typing as npt
 
 from anima_sim.config import CliffConfig, LidarConfig
 from anima_sim.devices import Reals
-from anima_sim.mjcf_robot import TOUCHED_GROUP
+from anima_sim.mjcf_robot import MOST_ROBOTS, touched_group
 
-# Beams meet the world (group 0), not the floor's paint; the mask is made of the robot's collision shapes.
-_WORLD = np.array([1, 0, 0, 0, 0, 0], np.uint8)
-_OWN = np.array([1 if g == TOUCHED_GROUP else 0 for g in range(6)], np.uint8)
+
+def _groups(*seen: int) -> npt.NDArray[np.uint8]:
+    return np.array([g in seen for g in range(6)], np.uint8)
+
+
+# Beams meet the world (group 0), not the floor's paint.
+_WORLD = _groups(0)
 
 
 class Lidar:
     """A flat 360° scanner. Beam i points at i · 360°/beams, counted from the robot's x axis to the left.
 
-    The arm stays above its plane; beams that end on the robot's own mast and portal are masked.
+    The arm stays above its plane; beams that end on the robot's own mast and portal are masked. Other robots are seen
+    by their collision shapes. `index` and `prefix` say which robot it is on.
     """
 
-    def __init__(self, model: Any, config: LidarConfig) -> None:
+    def __init__(self, model: Any, config: LidarConfig, index: int = 0, prefix: str = "") -> None:
         self._model, self._config = model, config
-        self._body = model.body(config.frame).id
+        self._body = model.body(prefix + config.frame).id
+        self._own = _groups(touched_group(index))
+        self._seen = _groups(0, *(touched_group(other) for other in range(MOST_ROBOTS) if other != index))
         angles = np.arange(config.beams) * (2 * math.pi / config.beams)
         self._beams = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
         self.masked: npt.NDArray[np.bool_] | None = None
 
     def mask_own_body(self, data: Any) -> None:
         """Finds the beams that end on the robot itself."""
-        self.masked = self._cast(data, _OWN) >= 0.0
+        self.masked = self._cast(data, self._own) >= 0.0
 
     def look(self, data: Any) -> Reals:
         """True distances in metres, shape (beams,); -1 nothing within reach."""
-        return self._cast(data, _WORLD)
+        return self._cast(data, self._seen)
 
     def _cast(self, data: Any, groups: npt.NDArray[np.uint8]) -> Reals:
         rotation = data.xmat[self._body].reshape(3, 3)
@@ -56,9 +63,9 @@ class Lidar:
 class Cliffs:
     """Four short beams that slant outwards to the floor. More than the nominal range means: no floor there."""
 
-    def __init__(self, model: Any, config: CliffConfig) -> None:
+    def __init__(self, model: Any, config: CliffConfig, prefix: str = "") -> None:
         self._model = model
-        self._bodies = [model.body(frame).id for frame in config.frames]
+        self._bodies = [model.body(prefix + frame).id for frame in config.frames]
 
     def look(self, data: Any) -> Reals:
         """True distances in metres (front left, front right, rear left, rear right); -1 nothing at all."""
@@ -74,10 +81,10 @@ class Cliffs:
 class Inertia:
     """The true rates and accelerations where the inertial unit sits, in its own frame."""
 
-    def __init__(self, model: Any, data: Any, frame: str) -> None:
+    def __init__(self, model: Any, data: Any, frame: str, prefix: str = "") -> None:
         self._data = data
-        self._body = model.body(frame).id
-        self._gyro, self._accel = (int(model.sensor(n).adr[0]) for n in ("gyro", "accelerometer"))
+        self._body = model.body(prefix + frame).id
+        self._gyro, self._accel = (int(model.sensor(prefix + n).adr[0]) for n in ("gyro", "accelerometer"))
 
     def turning(self) -> Reals:
         """Angular velocity (3,), rad/s."""

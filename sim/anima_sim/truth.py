@@ -30,27 +30,33 @@ class Collision:
 
 
 class ContactWatch:
-    """Looks at the contacts of every physics step: bumpers, collisions, what lies on what."""
+    """Looks at the contacts of every physics step: bumpers, collisions, what lies on what.
 
-    def __init__(self, model: Any, scene: Scene, bumper_links: tuple[str, str], pads: dict[str, str]) -> None:
+    Of several robots it is the one whose names begin with `prefix` that is looked at; the others are surroundings.
+    """
+
+    def __init__(
+        self, model: Any, scene: Scene, bumper_links: tuple[str, str], pads: dict[str, str], prefix: str = ""
+    ) -> None:
         self._model = model
         self.names = [model.geom(i).name for i in range(model.ngeom)]
         self.kind = np.zeros(model.ngeom, np.int8)
-        base = model.body("base_link").id
+        base = model.body(prefix + "base_link").id
         things = {model.body(o.name).id for o in scene.objects}
         ground = tuple(["floor_", f"{scene.stairs.name}_", *(r.name for r in scene.rugs)])
         for geom in range(model.ngeom):
             body = model.geom_bodyid[geom]
             name = self.names[geom]
             if model.body_rootid[body] == base:
-                self.kind[geom] = self._own(name, model.body(body).name, bumper_links, pads)
+                short = name.removeprefix(prefix), model.body(body).name.removeprefix(prefix)
+                self.kind[geom] = self._own(*short, bumper_links, pads)
             elif body in things:
                 self.kind[geom] = _THING
             elif name.startswith(ground):
                 self.kind[geom] = _GROUND
             else:
                 self.kind[geom] = _WORLD
-        self._bumper = {model.geom(f"bumper_{side}").id: i for i, side in enumerate(("left", "right"))}
+        self._bumper = {model.geom(f"{prefix}bumper_{side}").id: i for i, side in enumerate(("left", "right"))}
         # Backing onto the dock is what the dock is for.
         self._ignored = {model.geom(scene.dock.name).id}
         self.collisions: list[Collision] = []
@@ -116,10 +122,11 @@ class ContactWatch:
 class Truth:
     """The simulator's own knowledge. Poses are in the map frame, metres and radians."""
 
-    def __init__(self, model: Any, data: Any, scene: Scene, watch: ContactWatch) -> None:
+    def __init__(self, model: Any, data: Any, scene: Scene, watch: ContactWatch, prefix: str = "") -> None:
         self._model, self._data, self._scene, self._watch = model, data, scene, watch
-        self._base = model.body("base_link").id
-        self._wheels = [int(model.joint(j).dofadr[0]) for j in ("left_wheel_joint", "right_wheel_joint")]
+        self._base = model.body(prefix + "base_link").id
+        self._root = int(model.joint(prefix + "base").dofadr[0])
+        self._wheels = [int(model.joint(prefix + j).dofadr[0]) for j in ("left_wheel_joint", "right_wheel_joint")]
 
     def robot_pose(self) -> Pose2:
         """x, y, heading of base_link."""
@@ -133,8 +140,7 @@ class Truth:
 
     def robot_velocity(self) -> tuple[float, float]:
         """Speed over ground (m/s, never negative) and rate of turn (rad/s)."""
-        root = int(self._model.joint("base").dofadr[0])
-        velocity = self._data.qvel[root : root + 6]
+        velocity = self._data.qvel[self._root : self._root + 6]
         return math.hypot(velocity[0], velocity[1]), float(velocity[5])
 
     def wheel_speeds(self) -> tuple[float, float]:

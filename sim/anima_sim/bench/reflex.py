@@ -17,8 +17,8 @@ from anima_sim.acceptance.trials import Simulator, Stage, Staged, tour
 from anima_sim.bench.options import BenchParser
 from anima_sim.config import load_robot
 
-# What the limits are made of, all of it configured and told in docs/safety.md. To stop: a tick of the reflexes and one of
-# the driver, 20 ms each, and 0.16 s of braking from full speed at 2.5 m/s²; before an obstacle one turn of the lidar
+# What the limits are made of, all of it configured and told in docs/safety.md. To stop: a tick of the reflexes and one
+# of the driver, 20 ms each, and 0.16 s of braking from full speed at 2.5 m/s²; before an obstacle one turn of the lidar
 # (0.1 s) more, and the way up to the margin of 3 cm, which is slow on purpose. To resume: speeding up takes 0.05 s, and
 # bumper and cliff are remembered for 0.5 s. Held: a person's stop is absolute. At its margin, where the lidar's noise
 # of 1 cm decides, a body that is pushed on may creep; blind, it bumps again every half second; it never touches what

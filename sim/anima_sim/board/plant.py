@@ -105,7 +105,7 @@ class FirmwareWorld(SimulatedBody):
         config = config.model_copy(update={"simulation": finer})
         return DrivenWorld(scene, seed=settings.seed, cameras=settings.cameras, config=config)
 
-    def _obey(self, inbox: Inbox) -> None:
+    def _command(self, inbox: Inbox) -> None:
         """Commands come over the line."""
 
     def _proprioception(self, now: float, out: list[Sent]) -> None:
