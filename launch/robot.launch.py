@@ -7,34 +7,63 @@ body's place. An argument that is left empty keeps what the settings file says.
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, SetEnvironmentVariable
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction, SetEnvironmentVariable
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from anima.runtime.processes import RESTARTED, Process
+from anima.runtime.processes import is_restarted, processes
 
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
-    "robot": "robot", "map": "map", "sim": "sim", "device": "link.device", "gui": "gui", "seed": "seed",
-    "speed": "speed", "llm": "llm.model", "record": "record.on",
+    "robot": "robot", "map": "map", "sim": "sim", "composed": "composed", "device": "link.device", "gui": "gui",
+    "seed": "seed", "speed": "speed", "llm": "llm.model", "record": "record.on",
     "self": "inner.self_name", "packs": "inner.packs", "isolated": "inner.isolated", "parts": "learn.parts",
 }
 
 
-def generate_launch_description():
-    """Five processes, and recorder and rviz if wanted. A process that dies is restarted where that is safe."""
+def _settings():
     settings = [["--settings=", LaunchConfiguration("params_file")]]
     for argument, setting in SETTINGS.items():
         settings += ["--set", [f"{setting}=", LaunchConfiguration(argument)]]
+    return settings
+
+
+def _nodes_of_the_mind(context):
+    """The processes of the brain table. A process that dies is started again where that is safe."""
+    composed = LaunchConfiguration("composed").perform(context) == "true"
+    return [
+        # No name: it would rename every node of the process.
+        Node(
+            package="anima_nodes",
+            executable="process",
+            namespace=LaunchConfiguration("namespace"),
+            output="screen",
+            respawn=is_restarted(process),
+            respawn_delay=2.0,
+            arguments=["--process", process, *_settings()],
+            ros_arguments=["--log-level", LaunchConfiguration("log_level")],
+            parameters=[{"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}],
+        )
+        for process in processes(composed, LaunchConfiguration("sim").perform(context))
+    ]
+
+
+def generate_launch_description():
+    """Five processes or one per node, and recorder, the emulated board's world and rviz if wanted."""
+    settings = _settings()
     return LaunchDescription([
         DeclareLaunchArgument("robot", default_value="", description="The robot: a file of config/robots"),
         DeclareLaunchArgument("map", default_value="", description="Where it is: a folder of config/maps"),
         DeclareLaunchArgument(
             "sim", default_value="none", description="What simulates the body; none: it is real",
-            choices=["none", "mujoco", "gazebo"],
+            choices=["none", "mujoco", "gazebo", "firmware"],
+        ),
+        DeclareLaunchArgument(
+            "composed", default_value="true", choices=["true", "false"],
+            description="The nodes in five processes; false: each in one of its own, which costs memory and time",
         ),
         DeclareLaunchArgument("device", default_value="", description="The serial device of the body's board"),
         DeclareLaunchArgument("gui", default_value="", description="true opens Gazebo's window"),
@@ -84,23 +113,17 @@ def generate_launch_description():
             condition=IfCondition(LaunchConfiguration("record")),
             arguments=settings,
         ),
-        *(
-            # No name: it would rename every node of the process.
-            Node(
-                package="anima_nodes",
-                executable="process",
-                namespace=LaunchConfiguration("namespace"),
-                output="screen",
-                respawn=process in RESTARTED,
-                respawn_delay=2.0,
-                arguments=["--process", process.value, *settings],
-                ros_arguments=["--log-level", LaunchConfiguration("log_level")],
-                parameters=[
-                    {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
-                ],
-            )
-            for process in Process
+        # The board and the world around it, which go on whatever becomes of the robot's own processes.
+        Node(
+            package="anima_nodes",
+            executable="world",
+            namespace=LaunchConfiguration("namespace"),
+            output="screen",
+            condition=IfCondition(PythonExpression(["'", LaunchConfiguration("sim"), "' == 'firmware'"])),
+            arguments=settings,
+            ros_arguments=["--log-level", LaunchConfiguration("log_level")],
         ),
+        OpaqueFunction(function=_nodes_of_the_mind),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(Path(__file__).parent / "rviz.launch.py")),
             condition=IfCondition(LaunchConfiguration("rviz")),

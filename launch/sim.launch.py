@@ -14,8 +14,8 @@ def generate_launch_description():
     """The same processes as on a robot; what is declared here comes before what is declared there."""
     return LaunchDescription([
         DeclareLaunchArgument(
-            "sim", default_value="mujoco", description="The simulator; scripts/gazebo installs Gazebo",
-            choices=["mujoco", "gazebo"],
+            "sim", default_value="mujoco", choices=["mujoco", "gazebo", "firmware"],
+            description="The simulator: scripts/gazebo installs Gazebo, make firmware the emulated board",
         ),
         DeclareLaunchArgument(
             "use_sim_time", default_value="true", description="Take time from the topic clock, as a simulator gives it"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, cast
 
 from anima import topics as t
 from anima.config import Settings
 from anima.runtime.component import Component
+from anima.runtime.processes import BEHIND_A_BOARD, processes
 from anima.runtime.processes import Process as Process
 
 AnyTopic = t.Topic[Any]
@@ -20,7 +22,8 @@ class Row:
     """One node. It steps at `rate_hz` of ROS time and besides whenever a topic in `wakes` brings something.
 
     `component` is ``module:Class``, called with the `Settings`; `region` is the brain region of the doctrine's
-    table, empty for what stands beside the table.
+    table, empty for what stands beside the table. `steers`: while its process gives no sign of life, no skill moves
+    the body; what is done without the others is poorer, but safe.
     """
 
     node: str
@@ -32,6 +35,11 @@ class Row:
     gives: tuple[AnyTopic, ...]
     doc: str
     wakes: tuple[AnyTopic, ...] = ()
+    steers: bool = False
+
+    def home(self, composed: bool) -> str:
+        """The name of the process that it lives in: a shared one, or one of its own."""
+        return self.process.value if composed else self.node
 
     def load(self) -> Callable[..., Component]:
         """The class of this row's component."""
@@ -43,7 +51,7 @@ class Row:
         return self.load()(settings)
 
 
-TABLE: tuple[Row, ...] = (
+_ROWS: tuple[Row, ...] = (
     Row(
         "body", "", Process.BODY, 50, "anima_sim.body:SimulatedBody",
         takes=(t.CMD_VEL, t.ARM_COMMAND, t.FAULT),
@@ -52,6 +60,7 @@ TABLE: tuple[Row, ...] = (
             t.CAMERA_DEPTH, t.CAMERA_INFO, t.WRIST_IMAGE, t.GROUND_TRUTH, t.OVERVIEW,
         ),
         doc="the simulated robot in its flat",
+        steers=True,
     ),
     Row(
         "state_publisher", "", Process.BODY, 20, "anima.body.state_publisher:StatePublisher",
@@ -68,7 +77,7 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         "diagnostics", "", Process.BODY, 1, "anima.body.diagnostics.node:Diagnostics",
-        takes=(*t.BRAIN_STATUS.values(), t.BATTERY, t.LINK_STATE, t.STOP_STATE, t.POSE, t.THOUGHT),
+        takes=(t.BATTERY, t.LINK_STATE, t.STOP_STATE, t.POSE, t.THOUGHT),
         gives=(t.DIAGNOSTICS,),
         doc="how every node, the battery, the link, the stop, the position and the language model are",
     ),
@@ -76,7 +85,7 @@ TABLE: tuple[Row, ...] = (
         "reflex_kernel", "brainstem", Process.REFLEX, 50, "anima.regions.brainstem:ReflexKernel",
         takes=(
             t.SCAN, t.BUMPERS, t.CLIFFS, t.IMU, t.ODOM, t.JOINT_STATES, t.CMD_VEL_SKILL, t.CMD_VEL_TELEOP,
-            t.ARM_COMMAND_SKILL, t.ARM_COMMAND_TELEOP, t.STOP_REQUEST, *t.HEARTBEATS.values(),
+            t.ARM_COMMAND_SKILL, t.ARM_COMMAND_TELEOP, t.STOP_REQUEST,
         ),
         gives=(t.CMD_VEL, t.ARM_COMMAND, t.STOP_STATE, t.REFLEX_EVENT),
         doc="the only way to the motors: mux, limits, reflexes, software stop",
@@ -86,6 +95,7 @@ TABLE: tuple[Row, ...] = (
         takes=(t.SCAN, t.ODOM, t.BATTERY, t.INITIAL_POSE),
         gives=(t.POSE, t.TF, t.MAP, t.PARTICLES),
         doc="where the robot is on the map by lidar and odometry, or that it is lost",
+        steers=True,
     ),
     Row(
         "perception", "", Process.PERCEPTION, 10, "anima.body.perception.node:Perception",
@@ -98,6 +108,7 @@ TABLE: tuple[Row, ...] = (
         takes=(),
         gives=(t.UTTERANCE,),
         doc="what people say to the robot (service `say`)",
+        steers=True,
     ),
     Row(
         "sign_reader", "", Process.PERCEPTION, 1, "anima.body.perception.signs:SignReader",
@@ -119,6 +130,7 @@ TABLE: tuple[Row, ...] = (
         gives=(t.WORLD_STATE,),
         doc="what is known of the world now",
         wakes=(t.DETECTIONS, t.OUTCOME),
+        steers=True,
     ),
     Row(
         "thalamus_router", "thalamus", Process.BRAIN, 10, "anima.regions.thalamus:Thalamus",
@@ -194,6 +206,7 @@ TABLE: tuple[Row, ...] = (
         gives=(t.BACKLOG, t.LEASE, t.OPERATOR_VERDICT),
         doc="one focus, one lease per body resource, deadlines and retry budgets",
         wakes=(t.OBJECTIVES, t.VERDICT, t.OPERATOR_CALL, t.OUTCOME, t.UTTERANCE),
+        steers=True,
     ),
     Row(
         "hippocampus_episodes", "hippocampus", Process.BRAIN, 5, "anima.regions.hippocampus:Hippocampus",
@@ -211,6 +224,7 @@ TABLE: tuple[Row, ...] = (
         gives=(t.CMD_VEL_SKILL, t.ARM_COMMAND_SKILL, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.ROUTE),
         doc="runs the leased skill's motor program and says how it ended",
         wakes=(t.LEASE,),
+        steers=True,
     ),
     Row(
         "prefrontal_planner", "prefrontal", Process.PLANNER, 10, "anima.planner.prefrontal:PrefrontalPlanner",
@@ -221,6 +235,7 @@ TABLE: tuple[Row, ...] = (
         gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT, t.CONTEXT),
         doc="turns words into objectives and the focus into one skill call at a time",
         wakes=(t.UTTERANCE, t.BACKLOG, t.OUTCOME, t.VERDICT),
+        steers=True,
     ),
     Row(
         "learner", "", Process.PLANNER, 5, "anima.learning.learner:Learner",
@@ -247,6 +262,7 @@ SERIAL_BODY = Row(
         t.ODOM, t.JOINT_STATES, t.IMU, t.BUMPERS, t.CLIFFS, t.BATTERY, t.LINK_STATE, t.STOP_REQUEST,
     ),
     doc="the robot's body over the serial link to its brainstem",
+    steers=True,
 )
 """Takes the simulated body's place where a board drives the body: on a robot, and with `sim: firmware`."""
 
@@ -260,14 +276,40 @@ WORLD = Row(
 )
 
 
-def table(sim: str = "mujoco") -> tuple[Row, ...]:
-    """The rows of a robot whose body is simulated by `sim`; ``none`` and ``firmware`` have a board behind a line."""
-    return (SERIAL_BODY, *TABLE[1:]) if sim in ("none", "firmware") else TABLE
+def _told_of(names: Iterable[str], rows: Sequence[Row], composed: bool) -> tuple[Row, ...]:
+    """`rows` with what the reflexes and the diagnostics hear of the processes."""
+    told: dict[str, tuple[AnyTopic, ...]] = {
+        "reflex_kernel": tuple(t.HEARTBEATS[name] for name in _steering(rows, composed)),
+        "diagnostics": tuple(t.BRAIN_STATUS[name] for name in names),
+    }
+    return tuple(replace(row, takes=(*row.takes, *told.get(row.node, ()))) for row in rows)
 
 
-def rows_of(process: Process, sim: str = "mujoco") -> list[Row]:
-    """The rows that live in a process, in the table's order."""
-    return [row for row in table(sim) if row.process is process]
+def _steering(rows: Iterable[Row], composed: bool) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.home(composed) for row in rows if row.steers))
+
+
+@cache
+def table(sim: str = "mujoco", composed: bool = True) -> tuple[Row, ...]:
+    """The rows of a robot whose body is simulated by `sim`; ``none`` and ``firmware`` have a board behind a line.
+
+    `composed`: several nodes share a process (`Row.process`), else each has one of its own.
+    """
+    rows = (SERIAL_BODY, *_ROWS[1:]) if sim in BEHIND_A_BOARD else _ROWS
+    return _told_of(processes(composed, sim), rows, composed)
+
+
+TABLE = table()
+
+
+def rows_of(process: str, sim: str = "mujoco", composed: bool = True) -> list[Row]:
+    """The rows that live in a process, in the table's order; none if the graph has no such process."""
+    return [row for row in table(sim, composed) if row.home(composed) == process]
+
+
+def steering(sim: str = "mujoco", composed: bool = True) -> tuple[str, ...]:
+    """The processes whose silence takes the body out of the skills' hands."""
+    return _steering(table(sim, composed), composed)
 
 
 def publishers(rows: Iterable[Row] = TABLE) -> dict[str, list[str]]:

@@ -104,7 +104,7 @@ def up(
     off = switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
     more = {"memory_url": memory, **_more(record, sets), **off, **inner(who, packs, isolated)}
     with graph(sim, seed, speed, model, **more) as running, Client([]) as client:
-        console.print(f"starting {', '.join(p.value for p in brain.Process)}; logs in {running.log('brain').parent}")
+        console.print(f"starting {', '.join(running.processes)}; logs in {running.log('brain').parent}")
         try:
             client.wait_ready(120.0, alive=lambda: _raise_deaths(running))
             console.print("[green]up[/green]; in another terminal: anima chat. Ctrl-C stops everything.")

@@ -91,8 +91,9 @@ class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
     `speed` is how much faster than the wall clock simulated time may run while a skill moves the body; it never
-    outruns its slowest node, and is 1 while nobody holds the base. `gui` opens Gazebo's own window, where there is a
-    display.
+    outruns its slowest node, and is 1 while nobody holds the base. `composed` runs the nodes in the five processes of
+    the brain table; false gives each node a process of its own, which costs memory and time. `gui` opens Gazebo's own
+    window, where there is a display.
 
     `memory_url` is where what must survive a restart is kept: ``none`` keeps nothing, empty is the default file
     (`memory.opening.default_file`), anything else a database as SQLAlchemy writes it, e.g.
@@ -111,6 +112,7 @@ class Settings(Tuning):
     cameras: bool = True
     memory_url: str = "none"
     temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
+    composed: bool = True
     llm: LlmSettings = LlmSettings()
     record: RecordSettings = RecordSettings()
     link: LinkSettings = LinkSettings()

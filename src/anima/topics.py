@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
-from anima.runtime.processes import Process
+from anima.runtime.processes import NODES, Process
 from anima.types import audit, costs, glue, health, learning, link, mind, operator, parts, std, view
 from anima.types.base import Msg
 
@@ -126,13 +126,10 @@ MARKERS = Topic("markers", view.MarkerArray, Qos.STATE)
 PLAN = Topic("plan", std.Path, Qos.STATE)
 DIAGNOSTICS = Topic("diagnostics", health.DiagnosticArray, Qos.EVENT)
 
-HEARTBEATS = {
-    process.value: Topic(f"heartbeat/{process.value}", mind.Heartbeat, Qos.SENSOR) for process in Process
-}
-BRAIN_STATUS = {
-    process.value: Topic(f"brain_status/{process.value}", audit.BrainStatus, Qos.STATE) for process in Process
-}
-JOURNALS = {
-    process.value: Topic(f"journal/{process.value}", audit.JournalChunk, Qos.EVENT_LATCHED)
-    for process in (Process.BRAIN, Process.PLANNER)
-}
+# For every process that there may be: the five, and one per node. A graph has those of `processes.processes`.
+_MIND = (Process.BRAIN, Process.PLANNER)
+_THINKING = (*(process.value for process in _MIND), *(node for node, process in NODES.items() if process in _MIND))
+_ALL = tuple(dict.fromkeys((*(process.value for process in Process), *NODES)))
+HEARTBEATS = {process: Topic(f"heartbeat/{process}", mind.Heartbeat, Qos.SENSOR) for process in _ALL}
+BRAIN_STATUS = {process: Topic(f"brain_status/{process}", audit.BrainStatus, Qos.STATE) for process in _ALL}
+JOURNALS = {process: Topic(f"journal/{process}", audit.JournalChunk, Qos.EVENT_LATCHED) for process in _THINKING}

@@ -14,9 +14,10 @@ import pytest
 from ament_index_python.packages import get_package_prefix
 from support.launch_resolver import ROOT, LaunchResolver, Refused, Started, Unavailable
 
+from anima.brain import table
 from anima.config import Settings, load_settings
-from anima.runtime.processes import RESTARTED, Process
-from anima.runtime.supervisor import commands
+from anima.runtime.processes import Process
+from anima.runtime.supervisor import WORLD, commands
 from anima_nodes.process import overrides, parse
 
 pytestmark = pytest.mark.ros
@@ -43,16 +44,18 @@ def resolver(tmp_path_factory: pytest.TempPathFactory) -> LaunchResolver:
         pytest.skip(str(error))
 
 
-def configured(words: Sequence[str]) -> tuple[Process, Settings]:
+def configured(words: Sequence[str]) -> tuple[str, Settings]:
     """The process and the settings that a process with this command line has."""
     arguments = parse(list(words))
     path = Path(arguments.settings) if arguments.settings else None
-    return Process(arguments.process), load_settings(overrides(arguments.set), path)
+    return arguments.process, load_settings(overrides(arguments.set), path)
 
 
-def configured_by_anima_up(settings: dict[str, str], settings_file: str = "") -> list[tuple[Process, Settings]]:
+def configured_by_anima_up(settings: dict[str, str], settings_file: str = "") -> list[tuple[str, Settings]]:
     found = []
-    for command in commands(settings, settings_file=settings_file).values():
+    for name, command in commands(settings, settings_file=settings_file).items():
+        if name == WORLD:
+            continue
         words = command[command.index("anima_nodes.process") + 1 : command.index("--ros-args")]
         found.append(configured(words))
     return found
@@ -97,6 +100,18 @@ def test_on_a_robot_the_same_processes_start_on_the_clock_of_the_wall_with_a_boa
     assert {settings.sim for _, settings in expected} == {"none"}
 
 
+def test_behind_the_emulated_board_the_world_is_a_process_of_its_own_with_the_settings_of_the_rest(
+    resolver: LaunchResolver,
+) -> None:
+    world, *started = resolver.resolve(SIM, sim="firmware", seed="7", namespace="robot2")
+
+    expected = configured_by_anima_up({"sim": "firmware", "seed": "7"})
+    assert [configured(process.arguments) for process in started] == expected
+    assert (world.package, world.executable, world.namespace) == ("anima_nodes", "world", "/robot2")
+    assert configured(["--process", "body", *world.arguments]) == expected[0]
+    assert world.respawn is False
+
+
 @pytest.mark.parametrize("launch_file", [SIM, ROBOT], ids=lambda path: path.name)
 def test_rviz_opens_only_if_wanted_and_looks_into_the_namespace(resolver: LaunchResolver, launch_file: Path) -> None:
     assert "rviz2" not in {process.package for process in resolver.resolve(launch_file)}
@@ -124,11 +139,31 @@ def test_arguments_left_empty_keep_what_the_settings_file_says(resolver: LaunchR
     assert expected[0][1].llm.model == "large"
 
 
+@pytest.mark.parametrize(
+    ("launch_file", "sim"), [(SIM, "mujoco"), (SIM, "gazebo"), (SIM, "firmware"), (ROBOT, "none")]
+)
+def test_with_one_process_per_node_it_starts_the_rows_of_the_table_in_its_order(
+    resolver: LaunchResolver, launch_file: Path, sim: str
+) -> None:
+    started = resolver.resolve(launch_file, composed="false", sim=sim, namespace="robot2")
+    nodes = [process for process in started if process.executable == "process"]
+
+    found = [configured(process.arguments) for process in nodes]
+    assert [name for name, _ in found] == [row.node for row in table(sim)]
+    assert found == configured_by_anima_up({"sim": sim, "composed": "false"})
+    assert {process.namespace for process in nodes} == {"/robot2"}
+    assert {settings.composed for _, settings in found} == {False}
+
+
 @pytest.mark.parametrize("launch_file", [SIM, ROBOT], ids=lambda path: path.name)
-def test_ros2_launch_starts_again_what_is_safe_to_start_again(resolver: LaunchResolver, launch_file: Path) -> None:
-    found = {configured(one.arguments)[0]: one.respawn for one in resolver.resolve(launch_file)}
-    assert {process for process, again in found.items() if again} == set(RESTARTED)
-    assert not {Process.BODY, Process.REFLEX} & set(RESTARTED)
+@pytest.mark.parametrize("composed", ["true", "false"])
+def test_ros2_launch_starts_again_what_is_safe_to_start_again(
+    resolver: LaunchResolver, launch_file: Path, composed: str
+) -> None:
+    found = {configured(one.arguments)[0]: one.respawn for one in resolver.resolve(launch_file, composed=composed)}
+    dead = {process for process, again in found.items() if not again}
+    body = "driver" if launch_file == ROBOT else "body"
+    assert dead == ({"body", "reflex"} if composed == "true" else {body, "reflex_kernel"})
 
 
 def test_a_namespace_holds_for_every_process(resolver: LaunchResolver) -> None:
@@ -159,6 +194,8 @@ def test_every_executable_of_a_launch_file_is_in_the_built_workspace(
 ) -> None:
     started: list[Started] = resolver.resolve(launch_file)
     assert started
+    if launch_file == SIM:
+        started += resolver.resolve(SIM, sim="firmware", record="true")
     for process in started:
         if process.package in FOREIGN:
             continue
@@ -200,7 +237,7 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     file = tmp_path / "settings.yaml"
     file.touch()
     other = {
-        "robot": "other", "map": "other", "sim": "gazebo", "device": "/dev/other", "rviz": "true",
+        "robot": "other", "map": "other", "sim": "gazebo", "composed": "false", "device": "/dev/other", "rviz": "true",
         "gui": "true", "seed": "9", "speed": "3", "llm": "other",
         "params_file": str(file),
         "namespace": "other", "use_sim_time": "true", "log_level": "warn", "record": "true",

@@ -53,9 +53,8 @@ def test_what_sim_launch_starts_is_the_graph_of_the_table_and_every_process_ends
         bench = Bench()
         try:
             with Supervisor(commands, tmp_path / "logs") as running:
-                beats = [
-                    bench.listen(replace(topic, name=f"{NAMESPACE}/{topic.name}")) for topic in t.HEARTBEATS.values()
-                ]
+                hearts = [t.HEARTBEATS[name] for name in commands]
+                beats = [bench.listen(replace(topic, name=f"{NAMESPACE}/{topic.name}")) for topic in hearts]
                 logs = "\n".join(running.log(name).read_text() for name in commands)
                 assert bench.until(lambda: all(beats), 120.0), logs
                 nodes = {(row.node, NAMESPACE) for row in TABLE}

@@ -12,7 +12,6 @@ from support.ros_rig import PROBE, Bench, Probe, start_ros
 
 from anima import topics as t
 from anima.config import ConfigError, Settings
-from anima.runtime.processes import Process
 from anima.types.base import Time
 from anima.types.mind import Heartbeat
 from anima.types.std import Clock
@@ -33,7 +32,7 @@ class Running:
         self.node = RegionNode(PROBE, Settings())
         assert isinstance(self.node.component, Probe)
         self.probe = self.node.component
-        self.heart = ProcessNode(Process.BRAIN, [self.node])
+        self.heart = ProcessNode("brain", [self.node])
         bench.add(self.node)
         bench.add(self.heart)
         self.beats: list[Heartbeat] = bench.listen(BRAIN_BEAT)

@@ -33,7 +33,7 @@ class Robot:
 
     def __init__(self, name: str, bench: Bench, running: Supervisor) -> None:
         self.name, self.running, self._bench = name, running, bench
-        self.beats = {process: self.listen(topic) for process, topic in t.HEARTBEATS.items()}
+        self.beats = {process.value: self.listen(t.HEARTBEATS[process.value]) for process in Process}
         self.truth, self.heard = self.listen(t.GROUND_TRUTH), self.listen(t.UTTERANCE)
         self.velocities, self.stops = self.listen(t.CMD_VEL), self.listen(t.STOP_STATE)
         self.worlds = self.listen(t.WORLD_STATE)

@@ -12,7 +12,6 @@ import rclpy
 
 from anima import topics as t
 from anima.brain import AnyTopic
-from anima.runtime.processes import Process
 from anima.runtime.supervisor import Supervisor, commands, started_again
 from anima.types.mind import Heartbeat
 from support.ros_domain import own_domain
@@ -40,10 +39,12 @@ class Graph:
         self.supervisor.__enter__()
         start_ros(domain, "-r", f"__ns:={NAMESPACE}")
         self.bench = Bench()
-        self.beats: dict[str, list[Heartbeat]] = {name: self.bench.listen(hb) for name, hb in t.HEARTBEATS.items()}
+        self.beats: dict[str, list[Heartbeat]] = {
+            name: self.bench.listen(t.HEARTBEATS[name]) for name in self.supervisor.processes if name in t.HEARTBEATS
+        }
 
     def logs(self) -> str:
-        return "\n".join(self.supervisor.log(process.value).read_text() for process in Process)
+        return "\n".join(self.supervisor.log(name).read_text() for name in self.supervisor.processes)
 
     def wait_up(self) -> None:
         up = self.bench.until(lambda: all(self.beats.values()) or self.supervisor.deaths(), PATIENCE_S)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from anima import topics as t
-from anima.brain import SERIAL_BODY, TABLE, WORLD, AnyTopic, Row, publishers, rows_of, table
-from anima.runtime.processes import Process
+from anima.brain import SERIAL_BODY, TABLE, WORLD, AnyTopic, Row, publishers, rows_of, steering, table
+from anima.runtime.processes import NODES, Process, processes
 
 OPERATOR_INPUTS = {
     "operator_call": "people drive a skill by hand (the action execute_skill)",
@@ -106,20 +106,50 @@ def test_nodes_have_names_of_their_own() -> None:
     assert len(names) == len(set(names))
 
 
-def test_every_process_has_nodes_and_a_heartbeat() -> None:
-    assert all(rows_of(process) for process in Process)
-    assert t.HEARTBEATS.keys() == {process.value for process in Process}
+EVERY_GRAPH = pytest.mark.parametrize(
+    ("sim", "composed"), [(sim, composed) for sim in ("mujoco", "firmware", "none") for composed in (True, False)]
+)
+
+
+@EVERY_GRAPH
+def test_every_node_lives_in_one_process_that_beats_and_tells_how_it_is(sim: str, composed: bool) -> None:
+    names = processes(composed, sim)
+    seated = [row.node for name in names for row in rows_of(name, sim, composed)]
+    assert all(rows_of(name, sim, composed) for name in names)
+    assert sorted(seated) == sorted(row.node for row in table(sim, composed))
+    assert set(names) <= t.HEARTBEATS.keys() & t.BRAIN_STATUS.keys()
+
+
+def test_one_process_per_node_starts_them_in_the_order_of_the_table() -> None:
+    assert {row.node: row.process for row in (*TABLE, SERIAL_BODY)} == NODES
+    for sim in ("mujoco", "none"):
+        assert [row.node for row in table(sim)] == list(processes(False, sim))
 
 
 def test_only_the_reflex_kernel_reaches_the_motors() -> None:
     found = publishers()
     assert found[t.CMD_VEL.name] == found[t.ARM_COMMAND.name] == ["reflex_kernel"]
-    assert [row.node for row in rows_of(Process.REFLEX)] == ["reflex_kernel"]
+    assert [row.node for row in rows_of("reflex")] == ["reflex_kernel"]
 
 
-def test_the_reflex_kernel_hears_the_heart_of_every_process() -> None:
-    (kernel,) = rows_of(Process.REFLEX)
-    assert set(t.HEARTBEATS.values()) <= set(kernel.takes)
+@EVERY_GRAPH
+def test_the_reflex_kernel_hears_the_heart_of_what_steers_and_of_nothing_else(sim: str, composed: bool) -> None:
+    (kernel,) = rows_of("reflex" if composed else "reflex_kernel", sim, composed)
+    heard = {topic for topic in kernel.takes if topic in t.HEARTBEATS.values()}
+    assert heard == {t.HEARTBEATS[name] for name in steering(sim, composed)}
+
+
+def test_the_way_from_a_decision_to_the_wheels_steers_and_so_does_what_hears_the_word_stop() -> None:
+    chain = {"ears", "prefrontal_planner", "basal_ganglia_gate", "motor_cortex", "localization", "parietal_affordance"}
+    assert chain <= set(steering(composed=False))
+    assert set(steering()) == {process.value for process in Process} - {"reflex"}
+
+
+@EVERY_GRAPH
+def test_diagnostics_hear_of_every_process(sim: str, composed: bool) -> None:
+    (row,) = [row for row in table(sim, composed) if row.node == "diagnostics"]
+    heard = {topic for topic in row.takes if topic in t.BRAIN_STATUS.values()}
+    assert heard == {t.BRAIN_STATUS[name] for name in processes(composed, sim)}
 
 
 def test_no_node_knows_the_truth_of_the_simulator() -> None:

@@ -14,5 +14,11 @@ setup(
     maintainer_email="anima@example.org",
     description="The nodes of an Anima mind",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["process = anima_nodes.process:main", "recorder = anima_nodes.recorder:main"]},
+    entry_points={
+        "console_scripts": [
+            "process = anima_nodes.process:main",
+            "recorder = anima_nodes.recorder:main",
+            "world = anima_nodes.world:main",
+        ]
+    },
 )

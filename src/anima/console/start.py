@@ -7,6 +7,7 @@ import time
 from typing import Any, Protocol
 
 from anima import topics as t
+from anima.config import load_settings
 from anima.console.folders import state_folder
 from anima.runtime.supervisor import Supervisor, commands, started_again
 from anima.topics import Sent, Topic
@@ -17,7 +18,10 @@ from anima.types.mind import StopState
 def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Supervisor:
     """A supervisor for the whole graph with these settings. It remembers nothing of runs before unless `more` says so:
     trials must not learn from each other."""
-    settings = {"sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", **more}
+    composed = "true" if load_settings().composed else "false"
+    settings = {
+        "sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", "composed": composed, **more,
+    }  # fmt: skip
     if model:
         settings["llm.model"] = model
     words = commands(settings)

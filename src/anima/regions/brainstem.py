@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anima import topics as t
+from anima.brain import steering
 from anima.config import Settings
 from anima.regions.reflex.arm import ArmGate
 from anima.regions.reflex.config import load_reflex
@@ -44,6 +45,7 @@ class ReflexKernel:
         """Raises `ConfigError` when `config/reflex.yaml`, the robot's file or its URDF can't be used."""
         config = load_reflex(settings)
         self._tuning, self._body = config.tuning, config.body
+        self._hearts = {name: t.HEARTBEATS[name] for name in steering(settings.sim, settings.composed)}
         commands = self._tuning.commands
         self._teleop = Stream("teleop", commands.teleop_timeout_s, commands.future_tolerance_s)
         self._skill = Stream("skill", commands.skill_timeout_s, commands.future_tolerance_s)
@@ -160,10 +162,9 @@ class ReflexKernel:
                     for name, position in zip(joints.name, joints.position, strict=False)
                     if math.isfinite(position)
                 }
-        for process, topic in t.HEARTBEATS.items():
-            if process != "reflex":
-                for beat in inbox.new(topic):
-                    self._silence.heartbeat(now, process, beat)
+        for process, topic in self._hearts.items():
+            for beat in inbox.new(topic):
+                self._silence.heartbeat(now, process, beat)
         return newest
 
     def _take_commands(self, now: float, inbox: Inbox) -> None:

@@ -35,7 +35,7 @@ REST_AT_LEAST_S = 0.12
 REST_LIMIT_S = 4.0
 # Ids of leases that were taken back before they arrived.
 _REVOKED_KEPT = 64
-# These move nothing, so a latched stop does not end them.
+# These move nothing, so a latched stop or a silent process does not end them.
 MOTIONLESS = frozenset({"say", "wait", "stop"})
 
 
@@ -193,10 +193,16 @@ class MotorCortex:
         for run in self._runs.values():
             if now >= run.lease.deadline.seconds:
                 self._end(now, run, Failure.TIMEOUT, f"not done by its deadline, in phase: {run.phase or 'not begun'}")
-            elif stop is not None and stop.latched and run.name not in MOTIONLESS:
-                self._end(now, run, Failure.INTERRUPTED, f"the software stop was latched by {stop.source}")
+            elif reason and run.name not in MOTIONLESS:
+                self._end(now, run, Failure.INTERRUPTED, reason)
 
     def _start_what_can(self, now: float) -> list[Sent]:
+        reason = ""
+        if stop is not None and stop.latched:
+            reason = f"the software stop was latched by {stop.source}"
+        elif stop is not None and "process_silent" in stop.active:
+            # It may be the gate that is gone, and with it the lease: a new one knows nothing of it.
+            reason = "a process of the robot gives no sign of life"
         sent: list[Sent] = []
         held = {part for run in self._runs.values() if run.state is not _State.QUEUED for part in run.resources}
         for run in list(self._runs.values()):

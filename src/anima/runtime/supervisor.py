@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anima.runtime.processes import RESTARTED, Process
+from anima.brain import steering
+from anima.runtime.processes import BEHIND_A_BOARD, BODIES, NODES, REFLEXES, Process
+from anima.runtime.processes import processes as names_of
 
 _PR_SET_PDEATHSIG = 1
 _ESCALATION = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))
@@ -26,17 +28,17 @@ WORLD = "world"
 
 NAMESPACE_VARIABLE = "ANIMA_NAMESPACE"
 
-# What holds the wheels still when a process is gone.
+# What holds the wheels still when a process is gone; of those that are not named the brain table knows.
 _HELD_BY = {
-    Process.REFLEX.value: "the body stops when no command comes",
-    Process.BODY.value: "nothing moves without it",
+    **dict.fromkeys(REFLEXES, "the body stops when no command comes"),
+    **dict.fromkeys(BODIES, "nothing moves without it"),
     RECORDER: "the robot runs on, unrecorded",
     WORLD: "time stands still without it",
 }
 
 AGAIN = {
-    Process.REFLEX.value: ", with the stop latched: anima reset",
-    Process.BODY.value: "; a board arms by anima reset",
+    **dict.fromkeys(REFLEXES, ", with the stop latched: anima reset"),
+    **dict.fromkeys(BODIES, "; a board arms by anima reset"),
 }
 """What a person has to do after the restart of a process."""
 
@@ -49,12 +51,18 @@ class Death:
     code: int
     log: Path
     last_words: str = ""
+    composed: bool = True
 
     def __str__(self) -> str:
         how = f"was killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exited with {self.code}"
         why = f" ({self.last_words})" if self.code > 0 and self.last_words else ""
-        held = _HELD_BY.get(self.process, "the reflexes hold the robot still")
-        return f"the {self.process} process {how}{why}; {held}. Its log: {self.log}"
+        return f"the {self.process} process {how}{why}; {self._held_by()}. Its log: {self.log}"
+
+    def _held_by(self) -> str:
+        if self.process in _HELD_BY:
+            return _HELD_BY[self.process]
+        steers = self.process in steering(composed=self.composed)
+        return "the reflexes hold the robot still" if steers else "the robot goes on without it"
 
 
 def _last_line(path: Path) -> str:
@@ -75,12 +83,13 @@ def commands(
     """The command of each process, in order of start.
 
     `overrides` are settings as ``{"seed": "3"}``, put on top of those in `settings_file` (empty: `config/anima.yaml`).
-    Time is the simulator's, unless `sim` is set to none. All of the robot's nodes and topics are in `own_namespace()`.
+    With ``{"composed": "false"}`` it is one command per node that lives in `processes`. Time is the simulator's, unless
+    `sim` is set to none. All of the robot's nodes and topics are in `own_namespace()`.
     """
     place = ["-r", f"__ns:=/{own_namespace()}"] if own_namespace() else []
     settings = ["--settings", settings_file] if settings_file else []
     settings += [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
-    simulated = overrides.get("sim") != "none"
+    simulated, composed = overrides.get("sim") != "none", overrides.get("composed") != "false"
     ros = ["--ros-args", *place, "-p", f"use_sim_time:={'true' if simulated else 'false'}"]
     # First up and last down, so that nothing is missed; nobody waits for it.
     recorder = {RECORDER: [sys.executable, "-m", "anima_nodes.recorder", *settings, "--ros-args", *place]}
@@ -89,8 +98,9 @@ def commands(
     return (recorder if overrides.get("record.on") == "true" else {}) | (
         world if overrides.get("sim") == "firmware" else {}
     ) | {
-        process.value: [sys.executable, "-m", "anima_nodes.process", "--process", process.value, *settings, *ros]
-        for process in processes
+        name: [sys.executable, "-m", "anima_nodes.process", "--process", name, *settings, *ros]
+        for name in names_of(composed, overrides.get("sim", "mujoco"))
+        if (Process(name) if composed else NODES[name]) in processes
     }
 
 
@@ -99,13 +109,11 @@ def started_again(words: Mapping[str, Sequence[str]], sim: str) -> dict[str, lis
 
     Reflexes begin with the stop latched, as whether it was is not known. A simulated world is gone with its process.
     """
-    names = {RECORDER, Process.REFLEX.value, *(process.value for process in RESTARTED)}
-    if sim in ("none", "firmware"):
-        names.add(Process.BODY.value)
-    again = {name: list(command) for name, command in words.items() if name in names}
-    if Process.REFLEX.value in again:
-        reflex = again[Process.REFLEX.value]
-        reflex.insert(reflex.index("--ros-args"), "--stopped")
+    gone = {WORLD, *(() if sim in BEHIND_A_BOARD else BODIES)}
+    again = {name: list(command) for name, command in words.items() if name not in gone}
+    for name in REFLEXES:
+        if name in again:
+            again[name].insert(again[name].index("--ros-args"), "--stopped")
     return again
 
 
@@ -135,6 +143,7 @@ class Supervisor:
     ) -> None:
         """`again` holds the commands by which `revive` starts dead processes anew (see `started_again`)."""
         self._commands = commands
+        self._composed = Process.BRAIN.value in commands
         self._again = again or {}
         self._lives: dict[str, _Life] = {}
         self._folder = log_folder
@@ -162,6 +171,11 @@ class Supervisor:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    @property
+    def processes(self) -> tuple[str, ...]:
+        """The names of the processes, in order of start."""
+        return tuple(self._commands)
+
     def log(self, process: str) -> Path:
         """Where the process writes what it prints."""
         return self._folder / f"{process}.log"
@@ -177,7 +191,7 @@ class Supervisor:
             code = child.poll()
             if code is not None and name not in self._reported:
                 self._reported.add(name)
-                ended.append(Death(name, code, self.log(name), _last_line(self.log(name))))
+                ended.append(Death(name, code, self.log(name), _last_line(self.log(name)), self._composed))
         return ended
 
     def revive(self, now_s: float) -> list[str]:

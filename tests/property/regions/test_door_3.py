@@ -28,6 +28,7 @@ from support.reflex_rig import (
 )
 
 from anima import topics as t
+from anima.runtime.processes import Process
 from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.std import Twist, TwistStamped, Vector3
@@ -85,7 +86,7 @@ def sensor(draw: st.DrawFn) -> tuple[Any, float]:
 
 
 stop = st.tuples(st.booleans().map(lambda s: t.STOP_REQUEST.of(request(0.0, s))), age)
-heartbeat = st.tuples(st.sampled_from(list(t.HEARTBEATS)).map(lambda p: beat(0.0, p)), age)
+heartbeat = st.tuples(st.sampled_from([process.value for process in Process]).map(lambda p: beat(0.0, p)), age)
 anything = st.one_of(velocity(), velocity(sane), arm_targets(), sensor(), stop, heartbeat)
 gap = st.sampled_from([TICK_S, TICK_S, TICK_S, 0.0, 0.1, 0.6, 10.0, -0.5, -50.0])
 story = st.lists(st.tuples(gap, st.booleans(), st.lists(anything, max_size=8)), min_size=1, max_size=30)

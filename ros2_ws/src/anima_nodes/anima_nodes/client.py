@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from anima import topics as t
 from anima.failure import Failure
+from anima.runtime.processes import processes
 from anima.runtime.supervisor import own_namespace
 from anima.topics import Sent, Topic
 from anima.types.base import Header
@@ -46,8 +47,7 @@ class Client:
         self._subscriptions: dict[str, Any] = {}
         self._publishers: dict[str, Any] = {}
         self.subscribe(*topics)
-        for topic in t.HEARTBEATS.values():
-            self._subscribe(topic, self._note_beat)
+        self._hearts: set[str] = set()
         self._say = self._node.create_client(Say, "say")
         self._skills = ActionClient(self._node, ExecuteSkill, "execute_skill")
         self._stop = self._node.create_client(Trigger, "software_stop/stop")
@@ -102,15 +102,27 @@ class Client:
         until = time.monotonic() + timeout_s
         while time.monotonic() < until:
             alive()
-            missing = sorted(set(t.HEARTBEATS) - self._alive)
+            expected = set(self._processes())
+            for process in expected - self._hearts:
+                self._hearts.add(process)
+                self._subscribe(t.HEARTBEATS[process], self._note_beat)
+            missing = sorted(expected - self._alive)
             if not missing and self._say.service_is_ready():
                 return
             time.sleep(0.05)
-        if len(missing) == len(t.HEARTBEATS):
+        if len(missing) == len(expected):
             where = self._node.get_namespace().strip("/")
             here = f"in the namespace {where} of this ROS domain" if where else "in this ROS domain"
             raise NotReady(f"no robot is up {here}; start one with: anima {f'--namespace {where} ' if where else ''}up")
         raise NotReady(f"nothing from {', '.join(missing) or 'the service say'} within {timeout_s:.0f} s")
+
+    def _processes(self) -> tuple[str, ...]:
+        """The processes of the graph that is there, by the heartbeats that somebody gives."""
+
+        def beats(process: str) -> bool:
+            return self._node.count_publishers(t.HEARTBEATS[process].name) > 0
+
+        return processes(not beats("reflex_kernel"), "none" if beats("driver") else "mujoco")
 
     def say(self, text: str, speaker: str = "person") -> str:
         """Say `text` to the robot; returns the utterance's id once it was heard.

@@ -11,7 +11,6 @@ from rosgraph_msgs.msg import Clock
 from anima import topics as t
 from anima.audit.journal import Journal
 from anima.config import Settings
-from anima.runtime.processes import Process
 from anima.types.audit import BrainStatus, JournalChunk
 from anima.types.base import Header, Msg
 from anima.types.mind import Heartbeat
@@ -34,16 +33,16 @@ class ProcessNode(Node):
     and it passes the journal of their steps on to the recorder.
     """
 
-    def __init__(self, process: Process, nodes: list[RegionNode], journal: ProcessJournal | None = None) -> None:
-        super().__init__(f"process_{process.value}")
+    def __init__(self, process: str, nodes: list[RegionNode], journal: ProcessJournal | None = None) -> None:
+        super().__init__(f"process_{process}")
         self._process = process
         self._nodes = nodes
         self._next_beat = 0.0
         self._next_status = self._next_flush = 0.0
         self._journal = journal
-        self._beat = self._publisher(t.HEARTBEATS[process.value])
-        self._status = self._publisher(t.BRAIN_STATUS[process.value])
-        self._chunks = self._publisher(t.JOURNALS[process.value]) if journal is not None else None
+        self._beat = self._publisher(t.HEARTBEATS[process])
+        self._status = self._publisher(t.BRAIN_STATUS[process])
+        self._chunks = self._publisher(t.JOURNALS[process]) if journal is not None else None
 
     def _publisher(self, topic: t.Topic[Any]) -> Any:
         return self.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
@@ -67,11 +66,11 @@ class ProcessNode(Node):
             node.advance(now)
         if now >= self._next_beat or now < self._next_beat - 2 * HEARTBEAT_S:
             self._next_beat = now + HEARTBEAT_S
-            self._send(self._beat, Heartbeat(header=Header.at(now), process=self._process.value))
+            self._send(self._beat, Heartbeat(header=Header.at(now), process=self._process))
         if now >= self._next_status or now < self._next_status - 2 * STATUS_S:
             self._next_status = now + STATUS_S
             regions = [node.status() for node in self._nodes]
-            self._send(self._status, BrainStatus(header=Header.at(now), process=self._process.value, regions=regions))
+            self._send(self._status, BrainStatus(header=Header.at(now), process=self._process, regions=regions))
         if self._journal is not None and (now >= self._next_flush or now < self._next_flush - 2 * JOURNAL_S):
             self._next_flush = now + JOURNAL_S
             for chunk in self._journal.take(now):
@@ -89,10 +88,10 @@ class ProcessNode(Node):
 class ProcessJournal(Journal):
     """The journal of a process as numbered chunks for its topic."""
 
-    def __init__(self, process: Process, settings: Settings) -> None:
+    def __init__(self, process: str, settings: Settings) -> None:
         self._texts: list[str] = []
-        self._name, self._chunks = process.value, 0
-        super().__init__(process.value, settings, self._texts.append)
+        self._name, self._chunks = process, 0
+        super().__init__(process, settings, self._texts.append)
 
     def take(self, now: float) -> list[JournalChunk]:
         """What was written since the last call."""

@@ -19,7 +19,7 @@ from rclpy.utilities import remove_ros_args
 from anima import topics as t
 from anima.brain import rows_of
 from anima.config import ConfigError, Settings, load_settings
-from anima.runtime.processes import Process
+from anima.runtime.processes import REFLEXES, processes
 
 from .heart import ProcessJournal, ProcessNode
 from .region_node import RegionNode
@@ -56,7 +56,7 @@ def arguments_of_settings(name: str, doc: str | None) -> argparse.ArgumentParser
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The command line of a process."""
     parser = arguments_of_settings("process", __doc__)
-    parser.add_argument("--process", required=True, choices=[process.value for process in Process])
+    parser.add_argument("--process", required=True, choices=list(t.HEARTBEATS))
     parser.add_argument(
         "--stopped", action="store_true", help="begin with the software stop latched, as after a death of the reflexes"
     )
@@ -81,14 +81,15 @@ def overrides(pairs: list[str]) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one process of the graph until it is told to stop."""
-    arguments = parse(remove_ros_args(argv if argv is not None else sys.argv)[1:])
-    process = Process(arguments.process)
+    words = sys.argv if argv is None else argv
+    arguments = parse(remove_ros_args(words)[1:])
+    process = arguments.process
     try:
         settings = load_settings(overrides(arguments.set), Path(arguments.settings) if arguments.settings else None)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
-    if process is Process.REFLEX and hasattr(os, "nice"):
+    if process in REFLEXES and hasattr(os, "nice"):
         # Without the right to be first it still runs, and the body's own time-out stands behind it.
         with contextlib.suppress(PermissionError):
             os.nice(-10)
@@ -110,8 +111,14 @@ def main(argv: list[str] | None = None) -> int:
 def run(process: Process, settings: Settings, stopped: bool = False) -> None:
     """Build the nodes of a process and spin them until shutdown. Raises `ConfigError` when they can't be built."""
     started = time.monotonic()
-    journal = ProcessJournal(process, settings) if settings.record.on and process.value in t.JOURNALS else None
-    nodes = [NODES.get(row.node, RegionNode)(row, settings, journal) for row in rows_of(process, settings.sim)]
+    rows = rows_of(process, settings.sim, settings.composed)
+    if not rows:
+        there = ", ".join(processes(settings.composed, settings.sim))
+        raise ConfigError(f"--process {process}: with composed: {str(settings.composed).lower()} there are {there}")
+    journal = ProcessJournal(process, settings) if settings.record.on and process in t.JOURNALS else None
+    equipment = load_equipment(settings)
+    present = [row for row in rows if equipment.takes_part(row.node)]
+    nodes = [NODES.get(row.node, RegionNode)(row, settings, journal) for row in present]
     if stopped:
         for node in nodes:
             if isinstance(node, ReflexNode):
@@ -120,7 +127,7 @@ def run(process: Process, settings: Settings, stopped: bool = False) -> None:
     executor = EventsExecutor()
     for node in (*nodes, heart):
         executor.add_node(node)
-    if process is Process.BODY and settings.sim not in ("none", "firmware"):
+    if rows[0].node == "body":
         from .simulation import drive_time
 
         drive_time(heart, settings)

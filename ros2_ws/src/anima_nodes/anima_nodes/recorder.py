@@ -17,10 +17,12 @@ from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
+from anima import topics as t
 from anima.audit.codec import known_topics
 from anima.audit.recording import MEBIBYTE, Recording
-from anima.config import ConfigError, RecordSettings, load_settings
+from anima.config import ConfigError, RecordSettings, Settings, load_settings
 from anima.console.folders import state_folder
+from anima.runtime.processes import processes
 from anima.topics import Topic
 from anima.types.std import Image
 
@@ -64,6 +66,18 @@ class Recorder(Node):
         return write
 
 
+def topics_of(settings: Settings) -> list[Topic[Any]]:
+    """Every topic of the graph; of those that each process has, the ones of the processes that there are."""
+    there = processes(settings.composed, settings.sim)
+    absent = {
+        topic.name
+        for kind in (t.HEARTBEATS, t.BRAIN_STATUS, t.JOURNALS)
+        for process, topic in kind.items()
+        if process not in there
+    }
+    return [topic for name, topic in known_topics().items() if name not in absent]
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The command line of the recorder."""
     parser = argparse.ArgumentParser(prog="recorder", description=__doc__)
@@ -92,7 +106,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     rclpy.init(args=argv)
     with recording:
-        node = Recorder(recording, limits, known_topics().values())
+        node = Recorder(recording, limits, topics_of(settings))
         node.get_logger().info(f"recording into {recording.folder}")
         executor = EventsExecutor()
         executor.add_node(node)

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from anima import topics as t
 from anima.config import Settings
 from anima.runtime.pacing import Pacer
-from anima.runtime.processes import Process
+from anima.runtime.processes import processes
 
 from .heart import TICK_S, ProcessNode
 from .region_node import PROFILES, RegionNode, ros_class
@@ -39,10 +39,12 @@ _BOARD_LAG_S = 0.065
 
 def drive_time(heart: ProcessNode | WorldNode, settings: Settings) -> None:
     """Make `heart` step through simulated time; `Pacer` says when the next tick may be."""
+    others = processes(settings.composed, settings.sim)
     if isinstance(heart, WorldNode):
-        others, pacer = list(Process), Pacer(TICK_S, settings.speed, lag_s=_BOARD_LAG_S)
+        pacer = Pacer(TICK_S, settings.speed, lag_s=_BOARD_LAG_S)
     else:
-        others, pacer = [process for process in Process if process is not Process.BODY], Pacer(TICK_S, settings.speed)
+        others = tuple(name for name in others if name != "body")
+        pacer = Pacer(TICK_S, settings.speed)
 
     def listen(name: str) -> Any:
         def beat(message: Any) -> None:
@@ -59,8 +61,8 @@ def drive_time(heart: ProcessNode | WorldNode, settings: Settings) -> None:
         pacer.moving(True)
 
     for process in others:
-        topic = t.HEARTBEATS[process.value]
-        heart.create_subscription(ros_class(topic.type.ros), topic.name, listen(process.value), PROFILES[topic.qos])
+        topic = t.HEARTBEATS[process]
+        heart.create_subscription(ros_class(topic.type.ros), topic.name, listen(process), PROFILES[topic.qos])
     heart.create_subscription(ros_class(t.CMD_VEL.type.ros), t.CMD_VEL.name, moving, PROFILES[t.CMD_VEL.qos])
     heart.create_subscription(
         ros_class(t.ARM_COMMAND.type.ros), t.ARM_COMMAND.name, arm_moving, PROFILES[t.ARM_COMMAND.qos]

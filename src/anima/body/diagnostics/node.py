@@ -10,6 +10,7 @@ from pydantic import Field
 from anima import topics as t
 from anima.body.pose import is_lost
 from anima.brain import table
+from anima.body.equipment import load_equipment
 from anima.config import CONFIG, Settings, Tuning, parse, read_yaml
 from anima.runtime.component import Inbox
 from anima.topics import Sent
@@ -52,8 +53,10 @@ class Diagnostics:
         """Raises `ConfigError` when `config/diagnostics.yaml` can't be used."""
         self._tuning = load_diagnostics()
         self._robot = settings.robot
-        self._rows = tuple((row.node, row.process.value, row.rate_hz, row.doc) for row in table(settings.sim))
-        self._has_line = any(t.LINK_STATE in row.gives for row in table(settings.sim))
+        equipment = load_equipment(settings)
+        rows = [row for row in table(settings.sim, settings.composed) if equipment.takes_part(row.node)]
+        self._rows = tuple((row.node, row.home(settings.composed), row.rate_hz, row.doc) for row in rows)
+        self._has_line = any(t.LINK_STATE in row.gives for row in rows)
         self._said = "it has told nothing yet"
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:

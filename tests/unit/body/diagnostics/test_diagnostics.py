@@ -26,7 +26,7 @@ def working(now: float, process: Process, share: float = 1.0) -> Sent:
     """A process whose nodes step at that share of their rates."""
     regions = [
         RegionStatus(node=row.node, steps_per_s=row.rate_hz * share, last_topic="", last_sent_s=0.0, why="it works")
-        for row in rows_of(process)
+        for row in rows_of(process.value)
     ]
     return t.BRAIN_STATUS[process.value].of(
         BrainStatus(header=Header.at(now), process=process.value, regions=regions)
