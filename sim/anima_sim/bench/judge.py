@@ -10,7 +10,7 @@ from rich.table import Table
 from anima.config import load_settings
 from anima.planner.judge import load_judge
 from anima.planner.judging.commands import bar_for, cases_of
-from anima.planner.judging.examine import HELD_OUT, Exam, examine
+from anima.planner.judging.examine import HELD_OUT_SETS, Exam, examine
 from anima.planner.judging.head import HeadError
 from anima.planner.judging.question import load_question, names
 from anima.planner.session import open_model
@@ -24,25 +24,30 @@ def bench_judge(seed: int, arguments: list[str], console: Console) -> tuple[dict
     """Ask the model about every labelled case. With --heldout: cases by another hand, used for nothing else."""
     parser = BenchParser("judge", bench_judge.__doc__)
     parser.add_argument("names", nargs="*", help="judgements; all without a name")
-    parser.add_argument("--heldout", action="store_true", help="the cases by another hand (tests/llm/heldout)")
+    parser.add_argument(
+        "--heldout", nargs="?", const="first", choices=list(HELD_OUT_SETS), metavar="SET",
+        help="the cases by another hand, after the names: first (tests/llm/heldout; also without a word) "
+        "or second (tests/llm/heldout2: eight judgements, kept for the final word)",
+    )  # fmt: skip
     parser.add_argument("--weigh", action="store_true", help="compare the answers' words instead of using the heads")
     parser.model()
     options = parser.parse_args(arguments)
     settings = load_settings({"llm.model": options.model} if options.model else None)
     model = open_model(settings.llm)
+    folder = HELD_OUT_SETS[options.heldout] if options.heldout else None
     exams: list[Exam] = []
     skipped: list[str] = []
     try:
         for name in options.names or names():
-            if options.heldout and not (HELD_OUT / f"{name}.yaml").is_file():
-                skipped.append(f"{name}: no held-out cases")
+            if folder and not (folder / f"{name}.yaml").is_file():
+                skipped.append(f"{name}: no cases in the {options.heldout} held-out sets")
                 continue
             try:
                 judge = load_judge(name, "weigh" if options.weigh else "head")
             except HeadError as error:
                 skipped.append(str(error))
                 continue
-            cases = cases_of(name, load_question(name), HELD_OUT if options.heldout else None)
+            cases = cases_of(name, load_question(name), folder)
             with bar_for(f"{name}: {len(cases)} cases") as progress:
                 exams.append(examine(judge, cases, model, progress))
             _show(exams[-1], console)

@@ -16,6 +16,7 @@ from anima.planner.judging.question import Case
 from anima.planner.llm.base import LlmError, Mind, wait
 
 HELD_OUT = ROOT / "tests" / "llm" / "heldout"  # cases by another hand, used for nothing but this
+HELD_OUT_SETS = {"first": HELD_OUT, "second": ROOT / "tests" / "llm" / "heldout2"}  # the second is for the final word
 
 
 @dataclass(frozen=True)
