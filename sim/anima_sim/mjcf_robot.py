@@ -41,7 +41,8 @@ def robot_mjcf(
     """MuJoCo elements of the robot, by the section they belong in: `worldbody`, `actuator`, `sensor`, `contact`.
 
     `pose` is where the base stands at first: x, y (m) and heading (rad) in the map frame. Of several robots in one
-    world each has an `index` and a `prefix`, which every one of its names begins with.
+    world each has an `index` and a `prefix`, which every one of its names begins with, and posts at its corners: flat
+    lidars on the decks of low robots would look over each other.
     Raises `RobotError` when URDF and configuration name different parts.
     """
     root = ET.fromstring(urdf)
@@ -59,6 +60,8 @@ def robot_mjcf(
     body = ET.Element("body", name="base_link", pos=f"{pose[0]} {pose[1]} 0.001", euler=f"0 0 {pose[2]}")
     ET.SubElement(body, "freejoint", name="base")
     _fill(body, "base_link", links, joints, colours, config)
+    if prefix:
+        body.extend(_posts(config))
     exclude = [ET.Element("exclude", body1=a, body2=b) for a, b in config.simulation.ignore_contact]
     sensors = [ET.Element(kind, name=kind, site="imu") for kind in ("gyro", "accelerometer")]
     parts = {"worldbody": [body], "actuator": _actuators(joints, config), "sensor": sensors, "contact": exclude}
@@ -66,6 +69,17 @@ def robot_mjcf(
         for element in (e for top in elements for e in top.iter()):
             _own(element, index, prefix)
     return parts
+
+
+def _posts(config: RobotConfig) -> list[ET.Element]:
+    extent, out = config.base.footprint_m, []
+    for end, x in (("front", extent.front - 0.03), ("rear", 0.03 - extent.rear)):
+        for side, y in (("left", extent.half_width - 0.02), ("right", 0.02 - extent.half_width)):
+            shape = {"type": "cylinder", "pos": f"{x} {y} 0.25", "size": "0.010 0.05", "mass": "0"}
+            bits = {"contype": str(GENERAL), "conaffinity": str(GENERAL), "group": str(TOUCHED_GROUP)}
+            out.append(ET.Element("geom", {"name": f"post_{end}_{side}", **shape, **bits}))
+            out.append(ET.Element("geom", {**shape, **_SEEN, "rgba": "0.95 0.60 0.10 1"}))
+    return out
 
 
 def _own(element: ET.Element, index: int, prefix: str) -> None:
