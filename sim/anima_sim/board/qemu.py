@@ -1,8 +1,13 @@
-"""The Cortex-M image in QEMU, in real time: one socket is the host's line, one the plant that stands for its pins."""
+"""The Cortex-M image in QEMU: one socket is the host's line, one the plant that stands for its pins.
+
+The board's time is counted in instructions, and it stands still while nobody takes what it tells its motors: so whoever
+steps it owns its time, however fast this machine is.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import select
 import shutil
 import socket
 import struct
@@ -16,10 +21,18 @@ from anima_sim.board.avr import FIRMWARE, BoardError
 from anima_sim.board.mega import Surroundings
 
 IMAGE = FIRMWARE / "build" / "lm3s6965.elf"
+LONGEST_STEP_S = 0.02
+"""The board tells its motors what to do at least this often, in its own seconds."""
+
 _PLANT = struct.Struct("<B4H3h3h2i2hhHh6h")
 _MOTORS = struct.Struct("<BBhh6hB")
 _PLANT_MARK, _MOTORS_MARK = 0xA5, 0x5A
 _NOTHING_SEEN = 0xFFFF
+# 8 ns an instruction, slower than any machine emulates them: what the lines bring is taken in meanwhile.
+_COUNTED = "shift=3,align=off,sleep=on"
+_FEW_BYTES = 1           # of unread output: the kernel makes it the least that a socket can have
+_SLEEPS, _AWAKE = bytes.fromhex("bff34f8f30bf"), bytes.fromhex("bff34f8f00bf")
+_PATIENCE_S = 60.0       # of the wall clock, for the emulator to answer: else it has died
 
 
 @dataclass(frozen=True)
@@ -32,21 +45,29 @@ class Motors:
 
 
 class QemuBoard:
-    """An emulated LM3S6965. `exchange` reads both lines: one that nobody reads would freeze the processor."""
+    """An emulated LM3S6965 that runs from one word to its motors to the next. Call `close` in the end."""
 
     def __init__(self, image: Path = IMAGE) -> None:
         """Raises `BoardError` when QEMU or the image isn't there."""
         if not image.exists() or shutil.which("qemu-system-arm") is None:
             raise BoardError(f"{image} or qemu-system-arm is not there; build and install with: make firmware")
         self._folder = tempfile.mkdtemp(prefix="anima-qemu-")
-        serials = []
-        for name in ("host", "plant"):
-            serials += ["-serial", f"unix:{self._folder}/{name},server=on,wait=off"]
+        awake = Path(self._folder) / image.name
+        awake.write_bytes(_kept_awake(image))
+        (self._host, hosts), (self._plant, plants) = socket.socketpair(), socket.socketpair()
+        plants.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _FEW_BYTES)
+        lines = []
+        for name, line in (("host", hosts), ("plant", plants)):
+            lines += ["-chardev", f"socket,id={name},fd={line.fileno()}", "-serial", f"chardev:{name}"]
         self._child = subprocess.Popen(
-            ["qemu-system-arm", "-M", "lm3s6965evb", "-kernel", str(image), "-display", "none", "-monitor", "none",
-             *serials], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ["qemu-system-arm", "-M", "lm3s6965evb", "-kernel", str(awake), "-display", "none", "-monitor", "none",
+             "-icount", _COUNTED, *lines],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(hosts.fileno(), plants.fileno()),
         )  # fmt: skip
-        self._host, self._plant = self._connect("host"), self._connect("plant")
+        hosts.close()
+        plants.close()
+        self._host.setblocking(False)
+        self._plant.setblocking(False)
         self._from_plant = b""
         self.motors: Motors | None = None
 
@@ -58,39 +79,46 @@ class QemuBoard:
             line.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _connect(self, name: str) -> socket.socket:
-        line = socket.socket(socket.AF_UNIX)
-        until = time.monotonic() + 10.0
-        while True:
-            try:
-                line.connect(f"{self._folder}/{name}")
-            except OSError as error:
-                if time.monotonic() > until:
-                    self._child.kill()
-                    raise BoardError(f"QEMU doesn't open its line {name}") from error
-                time.sleep(0.02)
-            else:
-                line.setblocking(False)
-                return line
+    def step(self, to_board: bytes = b"", around: Surroundings | None = None) -> bytes:
+        """Give it bytes from the host and what is around, and let it run until it next tells its motors what to do.
 
-    def exchange(self, to_board: bytes, around: Surroundings | None = None) -> bytes:
-        """Send bytes and surroundings; returns what came for the host since."""
+        That is after `LONGEST_STEP_S` of its time, or as soon as it switches them. Returns what came for the host.
+        """
         if to_board:
             self._host.sendall(to_board)
         if around is not None:
             self._plant.sendall(_packed(around))
-        self._from_plant += _all(self._plant)
-        self._read_motors()
-        return _all(self._host)
+        until, to_host = time.monotonic() + _PATIENCE_S, b""
+        while not self._told_motors():
+            left_s = until - time.monotonic()
+            ready, _, _ = select.select([self._host, self._plant], [], [], max(left_s, 0.0))
+            if not ready or self._child.poll() is not None:
+                raise BoardError("QEMU has died, or its board says nothing more")
+            to_host += _all(self._host)
+            with contextlib.suppress(BlockingIOError):
+                self._from_plant += self._plant.recv(_MOTORS.size - len(self._from_plant))
+        return to_host + _all(self._host)
 
-    def _read_motors(self) -> None:
+    def _told_motors(self) -> bool:
         while len(self._from_plant) >= _MOTORS.size:
             mark, on, left, right, *_ = _MOTORS.unpack_from(self._from_plant)
             if mark == _MOTORS_MARK and sum(self._from_plant[1 : _MOTORS.size]) % 256 == 0:
                 self.motors = Motors(bool(on & 1), bool(on & 2), (left, right))
                 self._from_plant = self._from_plant[_MOTORS.size :]
-            else:
-                self._from_plant = self._from_plant[1:]
+                return True
+            self._from_plant = self._from_plant[1:]
+        return False
+
+
+def _kept_awake(image: Path) -> bytes:
+    """The image with a processor that waits for interrupts by doing nothing, as its manual allows.
+
+    While it sleeps, the emulator would take its time from the clock on the wall.
+    """
+    data = image.read_bytes()
+    if data.count(_SLEEPS) != 1:
+        raise BoardError(f"{image} sleeps in {data.count(_SLEEPS)} places, not in port_idle alone")
+    return data.replace(_SLEEPS, _AWAKE)
 
 
 def _packed(around: Surroundings) -> bytes:
