@@ -66,9 +66,14 @@ class Switches(Tuning):
 
 
 class LinkSettings(Tuning):
-    """Where the brainstem is: the serial `device` of the board that drives the body."""
+    """Where the brainstem is: the serial `device` of the board that drives the body.
+
+    With ``sim: firmware`` it is an emulated board of this machine instead, and `board` tells several of them apart:
+    the processes of a robot take its ROS namespace for it.
+    """
 
     device: str = "/dev/ttyACM0"
+    board: str = Field(default="", pattern=r"^[A-Za-z0-9_/]*$")
 
 
 class InnerSettings(Tuning):
@@ -126,11 +131,12 @@ class Settings(Tuning):
 
     @property
     def link_device(self) -> Path:
-        """The serial device of the brainstem; with ``sim: firmware`` it is the emulated board's, one per ROS domain."""
+        """The serial device of the brainstem; with ``sim: firmware`` the emulated board's, one per domain and robot."""
         if self.sim != "firmware":
             return Path(self.link.device)
-        domain = os.environ.get("ROS_DOMAIN_ID", "0")
-        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"anima-{os.getuid()}" / f"brainstem-{domain}"
+        whose = [os.environ.get("ROS_DOMAIN_ID") or "0", *filter(None, self.link.board.split("/"))]
+        folder = Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"anima-{os.getuid()}"
+        return folder / f"brainstem-{'-'.join(whose)}"
 
     @property
     def map_folder(self) -> Path:

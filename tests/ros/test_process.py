@@ -16,7 +16,7 @@ from anima.types.base import Time
 from anima.types.mind import Heartbeat
 from anima.types.std import Clock
 from anima_nodes.heart import HEARTBEAT_S, ProcessNode
-from anima_nodes.process import main, overrides, parse
+from anima_nodes.process import main, overrides, parse, settings_of
 from anima_nodes.region_node import RegionNode
 
 pytestmark = pytest.mark.ros
@@ -139,3 +139,9 @@ def test_a_settings_file_takes_the_place_of_the_usual_one(
     file.write_text("speed: 1000", encoding="utf-8")
     assert main(["process", "--process", "brain", "--settings", str(file)]) == 2
     assert str(file) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "board"), [([], ""), (["-r", "__ns:=/ada"], "/ada"), (["-r", "__ns:=/"], "/")])
+def test_the_emulated_board_of_a_process_is_that_of_its_namespace(words: list[str], board: str) -> None:
+    arguments = parse(["--process", "body", "--set", "sim=firmware"])
+    assert settings_of(arguments, ["process", "--ros-args", *words]).link.board == board

@@ -79,13 +79,24 @@ def overrides(pairs: list[str]) -> dict[str, Any]:
     return result
 
 
+def settings_of(arguments: argparse.Namespace, argv: list[str]) -> Settings:
+    """What the command line says; the namespace in it tells the emulated boards of several robots apart.
+
+    Raises `ConfigError`.
+    """
+    spaces = [word.partition(":=")[2] for word in argv if word.startswith("__ns:=")]
+    board = {"link.board": spaces[-1]} if spaces else {}
+    path = Path(arguments.settings) if arguments.settings else None
+    return load_settings({**board, **overrides(arguments.set)}, path)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one process of the graph until it is told to stop."""
     words = sys.argv if argv is None else argv
     arguments = parse(remove_ros_args(words)[1:])
     process = arguments.process
     try:
-        settings = load_settings(overrides(arguments.set), Path(arguments.settings) if arguments.settings else None)
+        settings = settings_of(arguments, words)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import rclpy
 from rclpy.experimental import EventsExecutor
 from rclpy.utilities import remove_ros_args
 
 from anima.brain import WORLD
-from anima.config import ConfigError, Settings, load_settings
+from anima.config import ConfigError, Settings
 from anima_sim.board.avr import BoardError
 
-from .process import arguments_of_settings, join_ros, overrides, spin
+from .process import arguments_of_settings, join_ros, settings_of, spin
 from .services import NODES
 from .simulation import WorldNode, drive_time
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the world until it is told to stop."""
-    arguments = arguments_of_settings("world", __doc__).parse_args(remove_ros_args(argv or sys.argv)[1:])
+    words = sys.argv if argv is None else argv
+    arguments = arguments_of_settings("world", __doc__).parse_args(remove_ros_args(words)[1:])
     join_ros(argv)
     try:
-        path = Path(arguments.settings) if arguments.settings else None
-        run(load_settings(overrides(arguments.set), path))
+        run(settings_of(arguments, words))
     except (ConfigError, BoardError) as error:
         print(error, file=sys.stderr)
         return 2
