@@ -1,4 +1,4 @@
-"""Nearest neighbours among named unit vectors: exact while they are few, a graph (HNSW) when they are many."""
+"""Nearest neighbours among named unit vectors: compared in full while they are few, else first in short form."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 
 EXACT = 4096
-"""So many of the youngest vectors are compared one by one, which takes a millisecond; older ones go into the graph."""
+"""So many of the youngest vectors are compared in full, which takes a millisecond; older ones first in short form."""
 
 _MOVED = 64
-_LINKS, _EFFORT_TO_BUILD, _EFFORT = 32, 200, 384
+_AXES = 128
+_CANDIDATES = 400
+_LEARNT_FROM = 8192
 _WORN = 0.25
-_CANDIDATES = 4
-# On one thread the graph comes out the same each time, and the robot's other cores are left to others.
+# The robot's other cores are left to others.
 faiss.omp_set_num_threads(1)
-_parameters: Any = faiss.SearchParametersHNSW  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,19 @@ class Hit:
 class Nearest:
     """Unit vectors by key. A key's vector can be replaced and removed at any time.
 
-    The graph never forgets a node, so what is replaced is only marked there; when a quarter of it is marked, it is
-    built anew (a second for some thousand, half a minute for 100,000). The graph holds the vectors in 16 bits a
-    number; what it proposes is scored again in full.
+    The older ones are compared in short form: along the 128 axes on which they differ most, a byte each. The 400 that
+    look best so are compared in full. 100,000 take two milliseconds on one core. What is replaced is only marked; when
+    a quarter is marked, or they have become twice as many as the axes were found for, all are put in short form anew
+    (a second for 100,000).
     """
 
     def __init__(self, dimensions: int) -> None:
         self._dimensions = dimensions
         self._young = _Slots(dimensions)
-        self._clear_graph()
+        self._clear_old()
 
-    def _clear_graph(self) -> None:
-        self._graph: Any = None
+    def _clear_old(self) -> None:
+        self._short: _Short | None = None
         self._old = np.zeros((0, self._dimensions), dtype=np.float32)
         self._old_count = 0
         self._old_keys: list[str] = []
@@ -90,7 +91,7 @@ class Nearest:
 
     def build(self, keys: Sequence[str], vectors: Vectors) -> None:
         """Begin anew with these; shape (keys, dimensions)."""
-        self._clear_graph()
+        self._clear_old()
         self._young = _Slots(self._dimensions)
         if len(keys) > EXACT:
             self._grow(keys, vectors)
@@ -102,10 +103,9 @@ class Nearest:
         """The k most alike of each query (shape (queries, dimensions)), best first, ties by key."""
         hits = [self._young.search(query, k) for query in queries]
         if self._row:
-            parameters: Any = _parameters(efSearch=max(_EFFORT, _CANDIDATES * k))
-            if len(self._row) < self._old_count:
-                parameters.sel = self._select()
-            _, found = self._graph.search(queries, min(_CANDIDATES * k, self._old_count), params=parameters)
+            assert self._short is not None
+            most = min(max(_CANDIDATES, k), self._old_count)
+            found = self._short.nearest(queries, most, self._select() if len(self._row) < self._old_count else None)
             for query, rows, gathered in zip(queries, found, hits, strict=True):
                 rows = rows[rows >= 0]
                 scores = _cosines(self._old[rows], query)
@@ -121,12 +121,6 @@ class Nearest:
 
     def _grow(self, keys: Sequence[str], vectors: Vectors) -> None:
         start, end = self._old_count, self._old_count + len(keys)
-        if self._graph is None:
-            make: Any = faiss.IndexHNSWSQ
-            self._graph = make(
-                self._dimensions, faiss.ScalarQuantizer.QT_fp16, _LINKS, faiss.METRIC_INNER_PRODUCT
-            )
-            self._graph.hnsw.efConstruction = _EFFORT_TO_BUILD
         if end > len(self._old):
             wider = np.zeros((max(end, len(self._old) * 5 // 4), self._dimensions), dtype=np.float32)
             wider[:start] = self._old[:start]
@@ -138,12 +132,15 @@ class Nearest:
         self._row.update((key, start + number) for number, key in enumerate(keys))
         self._old_count = end
         self._selector = None
-        self._graph.add(vectors)
+        if self._short is None or end > 2 * self._short.learnt:
+            self._short = _Short.of(self._old[:end])
+        else:
+            self._short.add(vectors)
 
     def _rebuild(self) -> None:
         rows = np.array(sorted(self._row.values()), dtype=np.int64)
         keys, vectors = [self._old_keys[row] for row in rows], self._old[rows]
-        self._clear_graph()
+        self._clear_old()
         self._grow(keys, vectors)
 
     # --- on disk ---------------------------------------------------------------------------------
@@ -151,11 +148,10 @@ class Nearest:
     def dump(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays that `load` takes."""
         count = self._old_count
-        graph = np.zeros(0, dtype=np.uint8) if self._graph is None else faiss.serialize_index(self._graph)
         return {
             "old": self._old[:count], "living": self._living[:count], "old_keys": _texts(self._old_keys),
             "young": self._young.vectors[: len(self._young.keys)], "young_keys": _texts(self._young.keys),
-            "graph": graph,
+            **({} if self._short is None else self._short.dump()),
         }  # fmt: skip
 
     @classmethod
@@ -169,13 +165,66 @@ class Nearest:
         for key, vector in zip(young_keys, young, strict=True):
             found._young.put(key, vector)
         if old_keys:
-            found._graph = faiss.deserialize_index(arrays["graph"])
-            if found._graph.ntotal != len(old_keys) or living.shape != (len(old_keys),):
-                raise ValueError("the graph is of other vectors")
+            found._short = _Short.load(dimensions, arrays)
+            if len(found._short) != len(old_keys) or living.shape != (len(old_keys),):
+                raise ValueError("the short forms are of other vectors")
             found._old, found._living, found._old_keys = old, living, old_keys
             found._old_count = len(old_keys)
             found._row = {key: row for row, key in enumerate(old_keys) if living[row]}
         return found
+
+
+class _Short:
+    """Vectors in short form, in the order in which they came; `learnt` is from how many the axes were found.
+
+    A query is laid on the same axes as it is, and a vector without the mean of all: that leaves out of each cosine
+    only what both have beyond the axes, and the same for every vector.
+    """
+
+    def __init__(self, axes: Vectors, mean: Vectors, codes: Any, learnt: int) -> None:
+        self._axes, self._mean, self._codes, self.learnt = axes, mean, codes, learnt
+
+    def __len__(self) -> int:
+        return int(self._codes.ntotal)
+
+    @classmethod
+    def of(cls, vectors: Vectors) -> _Short:
+        """These vectors, shape (vectors, dimensions), along the axes on which they differ most."""
+        sample = vectors[:: -(-len(vectors) // _LEARNT_FROM)]
+        mean = sample.mean(axis=0)
+        _, axes = np.linalg.eigh((sample - mean).T @ (sample - mean))  # by how much they differ, rising
+        axes = np.ascontiguousarray(axes[:, ::-1][:, :_AXES], dtype=np.float32)
+        make: Any = faiss.IndexScalarQuantizer
+        codes = make(axes.shape[1], faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
+        codes.train((vectors - mean) @ axes)
+        found = cls(axes, mean, codes, len(vectors))
+        found.add(vectors)
+        return found
+
+    def add(self, vectors: Vectors) -> None:
+        """Have these too."""
+        self._codes.add((vectors - self._mean) @ self._axes)
+
+    def nearest(self, queries: Vectors, count: int, selector: Any) -> NDArray[np.int64]:
+        """Per query (shape (queries, dimensions)) the numbers of the `count` best, -1 where there are fewer."""
+        laid = np.einsum("ij,jk->ik", queries, self._axes)
+        parameters: Any = faiss.SearchParameters()
+        parameters.sel = selector
+        rows: NDArray[np.int64] = self._codes.search(laid, count, params=parameters)[1]
+        return rows
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays that `load` takes."""
+        codes = faiss.serialize_index(self._codes)
+        return {"axes": self._axes, "mean": self._mean, "codes": codes, "learnt": np.array(self.learnt)}
+
+    @classmethod
+    def load(cls, dimensions: int, arrays: Mapping[str, NDArray[Any]]) -> _Short:
+        """What `dump` gave. Raises `ValueError` for arrays that don't fit together."""
+        axes, mean, codes = arrays["axes"], arrays["mean"], faiss.deserialize_index(arrays["codes"])
+        if axes.shape != (dimensions, codes.d) or mean.shape != (dimensions,):
+            raise ValueError("the axes are of other vectors")
+        return cls(axes, mean, codes, int(arrays["learnt"]))
 
 
 class _Slots:

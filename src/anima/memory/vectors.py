@@ -18,7 +18,7 @@ from anima.memory.nearest import Hit, Nearest
 from anima.memory.rows import Item
 from anima.memory.store import Store
 
-FORMAT = 1
+FORMAT = 2
 _BATCH = 500
 _SAVED_EVERY = 256
 
