@@ -230,7 +230,7 @@ _ROWS: tuple[Row, ...] = (
         "prefrontal_planner", "prefrontal", Process.PLANNER, 10, "anima.planner.prefrontal:PrefrontalPlanner",
         takes=(
             t.UTTERANCE, t.BACKLOG, t.WORLD_STATE, t.OUTCOME, t.VERDICT, t.SKILL_FEEDBACK, t.SALIENCE, t.RESOURCES,
-            t.CONFLICT, t.CONDITION, t.RECALL, t.FORECAST, t.TEMPERAMENT, t.GUIDANCE, t.REMINDER,
+            t.CONFLICT, t.CONDITION, t.RECALL, t.FORECAST, t.TEMPERAMENT, t.GUIDANCE, t.REMINDER, t.STANCES,
         ),
         gives=(t.OBJECTIVES, t.VERDICT, t.REPLY, t.THOUGHT, t.CONTEXT),
         doc="turns words into objectives and the focus into one skill call at a time",

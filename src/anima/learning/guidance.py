@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 from anima.config import Switches
 from anima.learning.book import Book
 from anima.learning.effects import ADDRESS, REPORT_LENGTH, SEARCH_ORDER, SPEED_NEAR_PEOPLE, split
 from anima.types.base import Header
 from anima.types.learning import Guidance
 
+_LEARNED = "What I learned about dealing with"
+_CALLED = "- Call the person "
 _WHEN = {
     "report": "when reporting",
     "talk": "when talking",
@@ -41,9 +45,9 @@ def compose(now: float, now_utc_s: float, encounter: str, person: str, book: Boo
             lines.append(f"- {when}: {one.rule}" if when else f"- {one.rule}")
             because.append(id)
         if ADDRESS in effects:
-            lines.append(f"- Call the person {effects[ADDRESS]}.")
+            lines.append(f"{_CALLED}{effects[ADDRESS]}.")
         if lines:
-            lines.insert(0, f"What I learned about dealing with {person or 'people'}:")
+            lines.insert(0, f"{_LEARNED} {person or 'people'}:")
     if switches.facts:
         facts = book.facts_about(person)[: shown.facts_shown]
         if facts:
@@ -69,6 +73,19 @@ def compose(now: float, now_utc_s: float, encounter: str, person: str, book: Boo
         address=effects.get(ADDRESS, ""),
         because=because,
     )
+
+
+def for_acting(text: str) -> tuple[str, ...]:
+    """The lessons in a guidance's `text` that bear on what the robot does, surest first: e.g. ``when driving: …``.
+
+    What is only about words (how to report, how to talk, what to call somebody) says nothing about which call is next.
+    """
+    head, *lines = text.splitlines() or [""]
+    if not head.startswith(_LEARNED):
+        return ()
+    of_words = (_CALLED, *(f"- {_WHEN[situation]}: " for situation in ("report", "talk")))
+    lessons = itertools.takewhile(lambda line: line.startswith("- "), lines)
+    return tuple(line[2:] for line in lessons if not line.startswith(of_words))
 
 
 def _sure(book: Book, person: str, name: str, value: str, now_utc_s: float) -> float:

@@ -23,12 +23,15 @@ class Budgets(Tuning):
     """`config/planner/budgets.yaml`: what the model gets to see at most.
 
     `focus` … `can` are tokens per section: up, less is cut and a turn takes longer. `concerns_shown`, `steps_shown` up:
-    more of what worries, or of what was done, is told at once. `concern_life_s` up: an event worries it for longer.
+    more of what worries, or of what was done, is told at once. `lessons` is for what people taught, `leanings` for what
+    the Self follows of its parts. `concern_life_s` up: an event worries it for longer.
     `least_urgency` up: it worries about less. `least_think_s` up: a body short of energy gets fewer, but longer turns.
     """
 
     focus: int = Field(ge=40, le=400)
     know: int = Field(ge=40, le=400)
+    lessons: int = Field(ge=20, le=400)
+    leanings: int = Field(ge=12, le=400)
     concerns: int = Field(ge=20, le=400)
     history: int = Field(ge=20, le=400)
     mode: int = Field(ge=8, le=40)

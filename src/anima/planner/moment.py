@@ -36,6 +36,8 @@ def gather(
         mode=signals.mode,
         disposition=signals.disposition,
         bias=signals.bias(now, focus.id),
+        lessons=signals.lessons,
+        leanings=signals.leanings(now),
     )
     choices = situation.options()
     learned = memory.learned(focus.id, (*choices.way, *choices.possible))

@@ -1,7 +1,7 @@
 """The context packet: what the planner must know at this moment, in the order of the context contract.
 
-Focus, what is known, concerns, history, mode; then what bars the way; at the end, where the eye of the model rests when
-it decides, what is new and what can be done.
+Focus, what is known and was learned, what the Self leans to, concerns, history, mode; then what bars the way; at the
+end, where the eye of the model rests when it decides, what is new and what can be done.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Situation:
 
     `history` are the ended calls for this objective, oldest first; `news` what came since the last turn, most recent
     last; `refused` what the validator said of the last proposal, or empty. `recall` is what came to mind or was learned
-    before, most important first; `mode` and `disposition` are one word each, or empty while nobody has said.
+    before, most important first; `lessons` is what people taught, surest first; `leanings` are what the Self holds to
+    of its parts' bids (``avoid rug``): closed words and names of the map. `mode` and `disposition` are one word each,
+    or empty while nobody has said.
     """
 
     objective: Objective
@@ -54,6 +56,8 @@ class Situation:
     mode: str = ""
     disposition: str = ""
     bias: Bias = NO_BIAS
+    lessons: tuple[str, ...] = ()
+    leanings: tuple[str, ...] = ()
 
     @property
     def condition(self) -> Predicate:
@@ -82,6 +86,8 @@ def build(
     sections = (
         fit("focus", _focus(situation, choices), b.focus, count),
         fit("know", [*_known(situation), *_recalled(situation)], b.know, count),
+        fit("lessons", _lessons(situation), b.lessons, count),
+        fit("leanings", _falling("my own leanings", situation.leanings), b.leanings, count),
         fit("concerns", _concerns(situation), b.concerns, count, b.concerns_shown),
         fit("history", _history(situation), b.history, count, b.steps_shown),
         fit("mode", _mode(situation), b.mode, count),
@@ -140,6 +146,11 @@ def _known(situation: Situation) -> list[Item]:
 
 def _recalled(situation: Situation) -> list[Item]:
     return _falling("recall", [one_line(text, 2 * MAX_DETAIL_CHARS) for text in situation.recall])
+
+
+def _lessons(situation: Situation) -> list[Item]:
+    """Marked as what they are: learned from people, no orders of this moment."""
+    return _falling("lessons from people", [one_line(text, 2 * MAX_DETAIL_CHARS) for text in situation.lessons])
 
 
 def _concerns(situation: Situation) -> list[Item]:

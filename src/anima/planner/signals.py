@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from anima import topics as t
 from anima.failure import Failure
+from anima.learning.guidance import for_acting
 from anima.planner.bias import TRIES, Bias
 from anima.planner.budgets import Budgets
 from anima.planner.memory import same_form
@@ -16,6 +17,7 @@ from anima.runtime.component import Inbox
 from anima.skills.registry import render
 from anima.types.glue import Condition, Conflict, Episode, Event, Forecast, Recall, Resources, Salient
 from anima.types.mind import Backlog, Outcome
+from anima.types.parts import Stances
 
 DELIBERATION = frozenset({"deliberation", "execution"})  # what stops the body makes up the mind anew, too
 HEARD = "utterance"  # has its own turn and its own line
@@ -38,6 +40,7 @@ class Signals:
     budgets: Budgets
     mode: str = ""
     disposition: str = ""
+    lessons: tuple[str, ...] = ()
     _salient: dict[tuple[str, str], Salient] = field(default_factory=dict)
     _conflicts: deque[Conflict] = field(default_factory=lambda: deque(maxlen=CONFLICTS_KEPT))
     _forecasts: dict[str, Forecast] = field(default_factory=dict)
@@ -46,6 +49,7 @@ class Signals:
     _recall: Recall | None = None
     _denied: dict[str, str] = field(default_factory=dict)
     _recovery: str = ""
+    _stances: Stances | None = None
 
     def take(self, inbox: Inbox, knows: Callable[[Event], bool]) -> tuple[tuple[str, ...], bool]:
         """Take in what came. Returns the news in it, and whether it calls for thinking anew.
@@ -80,6 +84,10 @@ class Signals:
             self._resources = resources
         for recall in inbox.new(t.RECALL):
             self._recall = recall
+        for guidance in inbox.new(t.GUIDANCE):
+            self.lessons = for_acting(guidance.text)
+        for stances in inbox.new(t.STANCES):
+            self._stances = stances
         for temperament in inbox.new(t.TEMPERAMENT):
             self.disposition = temperament.word
         return tuple(news), anew
@@ -156,6 +164,11 @@ class Signals:
         avoid |= {call: f"not begun: {reason}" for call, reason in self._denied.items()}
         scale = self._condition.retry_scale if self._condition is not None else 1.0
         return Bias(barred, avoid, prefer, max(1, round(TRIES * scale)))
+
+    def leanings(self, now: float) -> tuple[str, ...]:
+        """What the Self holds to now, the newest first, without a word that a part could have been told."""
+        held = self._stances.stances if self._stances is not None else []
+        return tuple(f"{s.kind} {s.target}".strip() for s in reversed(held) if now < s.until.seconds)
 
     def ids(self, now: float, objective: str) -> list[str]:
         """Of what a decision for the objective is made from, for the record."""
