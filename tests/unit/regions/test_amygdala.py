@@ -66,9 +66,9 @@ def test_the_sight_may_be_told_after_the_world_already_shows_it(amygdala: Region
     assert weigh(amygdala, "object_seen", "red_cube").interrupts == "none", "it has been known for long"
 
 
-def test_a_thing_that_slips_from_the_hand_matters_and_one_that_is_placed_does_not(amygdala: Region) -> None:
+def test_a_thing_that_slips_from_the_hand_stops_the_drive_and_one_that_is_placed_does_not(amygdala: Region) -> None:
     driving(amygdala)
-    assert weigh(amygdala, "released", "red_cube").interrupts == "deliberation"
+    assert weigh(amygdala, "released", "red_cube").interrupts == "execution"
     amygdala.wait(30.0)
     placing = call("c2", "place", object="red_cube", surface="shelf")
     amygdala.tick(outcome(amygdala.now, go_to("c1", "shelf")), lease(amygdala.now, placing))
