@@ -12,8 +12,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 TOPICS = (
-    "clock", "tf", "tf_static", "robot_description", "map", "scan", "particles", "pose", "plan", "markers",
-    "camera/color/image_raw", "initialpose",
+    "clock", "tf", "tf_static", "robot_description", "map", "scan", "particles", "pose", "plan",
+    "local_costmap/costmap", "markers", "camera/color/image_raw", "initialpose",
 )
 
 

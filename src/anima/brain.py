@@ -221,7 +221,7 @@ _ROWS: tuple[Row, ...] = (
             t.LEASE, t.WORLD_STATE, t.POSE, t.ODOM, t.SCAN, t.JOINT_STATES, t.DETECTIONS, t.CMD_VEL, t.STOP_STATE,
             t.GUIDANCE, t.STANCES,
         ),
-        gives=(t.CMD_VEL_SKILL, t.ARM_COMMAND_SKILL, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.ROUTE),
+        gives=(t.CMD_VEL_SKILL, t.ARM_COMMAND_SKILL, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.ROUTE, t.COSTMAP),
         doc="runs the leased skill's motor program and says how it ended",
         wakes=(t.LEASE,),
         steers=True,

@@ -124,6 +124,7 @@ LEARNING_TURN = Topic("learning_turn", learning.LearningTurn, Qos.EVENT)
 
 MARKERS = Topic("markers", view.MarkerArray, Qos.STATE)
 PLAN = Topic("plan", std.Path, Qos.STATE)
+COSTMAP = Topic("local_costmap/costmap", std.OccupancyGrid, Qos.STATE)
 DIAGNOSTICS = Topic("diagnostics", health.DiagnosticArray, Qos.EVENT)
 
 # For every process that there may be: the five, and one per node. A graph has those of `processes.processes`.

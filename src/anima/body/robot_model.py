@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import xacro
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from urdf_parser_py import urdf as urdf_parser
 
+from anima.body.equipment import Equipment, load_equipment
+from anima.body.pose import Pose2D
 from anima.config import ROOT, ConfigError, Settings, read_yaml
 
 Matrix = NDArray[np.float64]
@@ -57,7 +60,7 @@ class _Sensors(_Section):
 class RobotFile(_Section):
     """What the mind's perception needs of `config/robots/*.yaml`."""
 
-    arm: Arm
+    arm: Arm | None = None
     sensors: _Sensors
 
 
@@ -179,8 +182,36 @@ def expand(robot: str, prefix: str = "") -> str:
 
 @functools.lru_cache(maxsize=8)
 def load_robot_model(settings: Settings) -> RobotModel:
-    """The model of the configured robot. Raises `RobotModelError` when its description can't be used."""
+    """The model of the configured robot: from the xacro of its name, or else from what its file says of its lidar.
+
+    Raises `RobotModelError` when its description can't be used, `ConfigError` when its file can't.
+    """
+    equipment = load_equipment(settings)
+    if equipment.drivers is not None:
+        return RobotModel(_bare(settings.robot, equipment))
     return RobotModel(expand(settings.robot))
+
+
+def lidar_pose(settings: Settings) -> Pose2D:
+    """The lidar in base_link, on the floor plane. Raises as `load_robot_model` does."""
+    mount = load_robot_model(settings).pose(load_equipment(settings).lidar.frame)
+    return Pose2D(float(mount[0, 3]), float(mount[1, 3]), math.atan2(mount[1, 0], mount[0, 0]))
+
+
+def _bare(name: str, equipment: Equipment) -> str:
+    """A base with its lidar, as URDF: all that the mind needs of a robot that describes itself."""
+    robot = ElementTree.Element("robot", name=name)
+    for link in ("base_link", "base_footprint", equipment.lidar.frame):
+        ElementTree.SubElement(robot, "link", name=link)
+    lidar = equipment.lidar
+    origins = {"base_footprint": "0 0 0", lidar.frame: f"{lidar.x_m} {lidar.y_m} {lidar.z_m}"}
+    for child, xyz in origins.items():
+        joint = ElementTree.SubElement(robot, "joint", name=f"{child}_joint", type="fixed")
+        ElementTree.SubElement(joint, "parent", link="base_link")
+        ElementTree.SubElement(joint, "child", link=child)
+        yaw = lidar.yaw_rad if child == lidar.frame else 0.0
+        ElementTree.SubElement(joint, "origin", xyz=xyz, rpy=f"0 0 {yaw}")
+    return ElementTree.tostring(robot, encoding="unicode")
 
 
 def _description_folder() -> Path:

@@ -7,7 +7,8 @@ from typing import Literal
 
 from anima.planner.names import KnownNames
 from anima.types.base import Time
-from anima.types.mind import Objective, Utterance
+from anima.types.mind import Objective, Utterance, WorldState
+from anima.world import affordances
 from anima.world.predicates import PERSON, ROBOT, Predicate
 
 MAX_GOALS = 4
@@ -51,6 +52,21 @@ def check_goal(goal: Predicate, names: KnownNames) -> str:
         case _:
             known = True
     return "" if known else f"{goal} speaks of something that is not known"
+
+
+# What of the body a condition takes that is to be made true.
+_TAKES = {
+    "at": ("arm", "camera"), "holding": ("arm", "camera"), "hand_empty": ("arm",), "seen": ("camera",),
+    "told": ("camera",), "docked": ("dock",), "charged": ("dock",),
+}  # fmt: skip
+
+
+def check_body(goal: Predicate, state: WorldState | None) -> str:
+    """Why this robot can't ever make the goal true, or empty when it can, or when its body is not known yet."""
+    if state is None or goal.args[:1] == (ROBOT,):
+        return ""
+    missing = affordances.missing(_TAKES.get(goal.name, ()), state)
+    return missing[0].reason if missing else ""
 
 
 def objective_of(now: float, heard: Utterance, order: int, condition: str, state: str, reason: str) -> Objective:

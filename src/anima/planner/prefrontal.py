@@ -15,7 +15,7 @@ from anima.planner.listen import Hearing, load_listen_prompt
 from anima.planner.llm.base import LanguageModel
 from anima.planner.memory import Memory, Running, short
 from anima.planner.moment import context_packet, gather
-from anima.planner.objectives import NotUnderstood, Understanding, objective_of
+from anima.planner.objectives import NotUnderstood, Understanding, check_body, objective_of
 from anima.planner.options import Options
 from anima.planner.packet import Situation, build, quoted
 from anima.planner.session import Ended, Session, shared_model, warm_up
@@ -302,11 +302,12 @@ class PrefrontalPlanner:
         dialogue.question = ""
         match meant.kind:
             case "do":
+                unable = [check_body(goal, inbox.last(t.WORLD_STATE)) for goal in meant.goals]
+                if why := next(filter(None, unable), ""):
+                    return self._decline(now, utterance, "not_able", f"Sorry, I can't: {why}.")
                 return self._take_order(now, utterance, hearing, meant)
             case "decline":
-                reason = speech.declined(meant.detail, hearing.grounding)
-                declined = objective_of(now, utterance, 0, "", "declined", f"{meant.detail}: {reason}")
-                return [self._say(now, reason, utterance.id), self._objectives(now, [declined], replace=False)]
+                return self._decline(now, utterance, meant.detail, speech.declined(meant.detail, hearing.grounding))
             case "ask":
                 dialogue.question, dialogue.asked_at = hearing.text, now
                 return [self._say(now, meant.detail, utterance.id)]
@@ -318,6 +319,10 @@ class PrefrontalPlanner:
             case "reply":
                 words = meant.detail or "Yes?"
                 return [] if self._talk.talk(utterance, words) else [self._say(now, words, utterance.id)]
+
+    def _decline(self, now: float, utterance: Utterance, kind: str, reason: str) -> list[Sent]:
+        declined = objective_of(now, utterance, 0, "", "declined", f"{kind}: {reason}")
+        return [self._say(now, reason, utterance.id), self._objectives(now, [declined], replace=False)]
 
     def _take_order(self, now: float, utterance: Utterance, hearing: Hearing, meant: Understanding) -> list[Sent]:
         things = [arg for goal in meant.goals for arg in goal.args if arg in self._names.objects]

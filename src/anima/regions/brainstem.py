@@ -33,7 +33,6 @@ from anima.types.mind import StopRequest
 from anima.types.std import JointState, TwistStamped
 
 TELEOP = "teleop"  # no reflex of the body's own: a person has it, and everybody is told
-SENSORS = ("scan", "bumpers", "cliffs", "imu", "odom", "joint_states")
 # A reset asked for longer ago than this belongs to another moment.
 _RESET_COUNTS_FOR_S = 1.0
 
@@ -45,8 +44,8 @@ class ReflexKernel:
         """Raises `ConfigError` when `config/reflex.yaml`, the robot's file or its URDF can't be used."""
         config = load_reflex(settings)
         self._tuning, self._body = config.tuning, config.body
-        self._hearts = {name: t.HEARTBEATS[name] for name in steering(settings.sim, settings.composed)}
         commands = self._tuning.commands
+        self._hearts = {name: t.HEARTBEATS[name] for name in steering(settings.sim, settings.composed)}
         self._teleop = Stream("teleop", commands.teleop_timeout_s, commands.future_tolerance_s)
         self._skill = Stream("skill", commands.skill_timeout_s, commands.future_tolerance_s)
         self._arm = ArmGate(self._body.arm, commands.arm_timeout_s, commands.future_tolerance_s)
@@ -63,7 +62,7 @@ class ReflexKernel:
         self._contact = Contact(tuning.contact, body)
         self._tilt = Tilt(tuning.tilt)
         self._stall = Stall(tuning.stall, body.base)
-        self._silence = Silence(tuning.silence, SENSORS, tuning.commands.future_tolerance_s)
+        self._silence = Silence(tuning.silence, body.senses, tuning.commands.future_tolerance_s)
         self._scan: ScanView | None = None
         self._positions: dict[str, float] = {}
 

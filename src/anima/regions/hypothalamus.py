@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from anima import topics as t
+from anima.body.equipment import load_equipment
 from anima.body.places import load_places
 from anima.config import Settings
 from anima.memory.opening import remembered_costs
@@ -57,6 +58,7 @@ class Hypothalamus:
     def __init__(self, settings: Settings) -> None:
         """Raises `ConfigError` when the tuning, the robot's file or the map can't be used."""
         self._tuning = load_hypothalamus()
+        self._has_dock = load_equipment(settings).dock  # without one a person charges it, and it wants nothing
         places = load_places(settings.map_folder)
         self._dock = places.dock.approach
         poses = [pose for name in places.names for pose in places.poses(name)]
@@ -168,9 +170,10 @@ class Hypothalamus:
         home_m = self._home_m(docked)
         home = 0.0 if docked else home_m * self.share_per_m + tuning.docking_s * self._discharge.per_s
         # The latch ends below full, or a robot whose way home costs much would never leave the dock again.
-        drives.must_dock = level < _latch(drives.must_dock, reserve + home, tuning.release_share, tuning.charged_share)
-        drives.hungry = drives.must_dock or level < (
-            tuning.charged_share if drives.hungry else tuning.charge_from_share
+        latch = _latch(drives.must_dock, reserve + home, tuning.release_share, tuning.charged_share)
+        drives.must_dock = self._has_dock and level < latch
+        drives.hungry = self._has_dock and (
+            drives.must_dock or level < (tuning.charged_share if drives.hungry else tuning.charge_from_share)
         )
         temperature = max(self._heat.wheels_c, self._heat.arm_c, measured_c if math.isfinite(measured_c) else -math.inf)
         drives.hot = temperature > (tuning.heat.warm_c if drives.hot else tuning.heat.hot_c)

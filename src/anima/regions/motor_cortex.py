@@ -12,7 +12,9 @@ from enum import Enum
 import numpy as np
 
 from anima import topics as t
+from anima.body.equipment import load_equipment
 from anima.body.navigation.costmap import DislikedArea
+from anima.body.navigation.costmap_topic import CostmapTopic
 from anima.body.navigation.grid import GridNavigator
 from anima.body.places import load_places
 from anima.body.pose import PoseTracker
@@ -98,7 +100,10 @@ class MotorCortex:
         places = load_places(settings.map_folder)
         people = [person.position for person in places.people]
         self._manners = Manners(load_learning_tuning().manners, people)
-        self._body = Body(settings, places, GridNavigator.for_robot(settings, places), Senses(0.0))
+        navigator = GridNavigator.for_robot(settings, places)
+        self._costmap = CostmapTopic(navigator.costmap)
+        self._body = Body(settings, places, navigator, Senses(0.0))
+        self._has_arm = load_equipment(settings).arm
         self._tracker = PoseTracker()
         self._runs: dict[str, _Run] = {}
         self._disliked: tuple[DislikedArea, ...] = ()
@@ -122,6 +127,7 @@ class MotorCortex:
         self._now = now
         self._sense(now, inbox)
         self._lean(now, inbox)
+        sent += self._costmap.step(now, self._body.senses.pose)
         for lease in inbox.new(t.LEASE):
             sent += self._take(now, lease)
         self._end_what_must(now)
@@ -158,6 +164,7 @@ class MotorCortex:
             detections=inbox.new(t.DETECTIONS),
             let_through=inbox.last(t.CMD_VEL),
             stop=inbox.last(t.STOP_STATE),
+            has_arm=self._has_arm,
         )
 
     def _lean(self, now: float, inbox: Inbox) -> None:
@@ -190,6 +197,12 @@ class MotorCortex:
 
     def _end_what_must(self, now: float) -> None:
         stop = self._body.senses.stop
+        reason = ""
+        if stop is not None and stop.latched:
+            reason = f"the software stop was latched by {stop.source}"
+        elif stop is not None and "process_silent" in stop.active:
+            # It may be the gate that is gone, and with it the lease: a new one knows nothing of it.
+            reason = "a process of the robot gives no sign of life"
         for run in self._runs.values():
             if now >= run.lease.deadline.seconds:
                 self._end(now, run, Failure.TIMEOUT, f"not done by its deadline, in phase: {run.phase or 'not begun'}")
@@ -197,12 +210,6 @@ class MotorCortex:
                 self._end(now, run, Failure.INTERRUPTED, reason)
 
     def _start_what_can(self, now: float) -> list[Sent]:
-        reason = ""
-        if stop is not None and stop.latched:
-            reason = f"the software stop was latched by {stop.source}"
-        elif stop is not None and "process_silent" in stop.active:
-            # It may be the gate that is gone, and with it the lease: a new one knows nothing of it.
-            reason = "a process of the robot gives no sign of life"
         sent: list[Sent] = []
         held = {part for run in self._runs.values() if run.state is not _State.QUEUED for part in run.resources}
         for run in list(self._runs.values()):
@@ -306,7 +313,7 @@ class MotorCortex:
                 detail += f"; and its clean-up failed with {type(error).__name__}: {error}"
         begun = run.state is _State.RUNNING
         run.state, run.failure, run.detail, run.ending_since = _State.ENDING, failure, detail, now
-        run.hold_arm = begun and hold_arm and run.moves_arm
+        run.hold_arm = begun and hold_arm and run.moves_arm and self._has_arm
         if not begun:
             run.lease = run.lease.model_copy(update={"resources": []})
 

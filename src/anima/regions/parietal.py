@@ -11,12 +11,13 @@ import numpy as np
 from pydantic import JsonValue
 
 from anima.body.arm.poses import GRIPPER_JOINT, load_poses
+from anima.body.equipment import load_equipment
 from anima.body.perception.camera import Eye, Pinhole, on_floor
 from anima.body.perception.tuning import load_tuning
 from anima.body.perception.views import grid, hidden_by, in_sight
 from anima.body.places import Surface, load_places
 from anima.body.pose import Pose2D, PoseTracker, wrap
-from anima.body.robot_model import TOOL_LINK, load_robot_file, load_robot_model
+from anima.body.robot_model import TOOL_LINK, Matrix, load_robot_file, load_robot_model
 from anima.config import Settings
 from anima.runtime.component import Inbox
 from anima.topics import BATTERY, DETECTIONS, JOINT_STATES, ODOM, OUTCOME, POSE, STOP_STATE, WORLD_STATE, Sent
@@ -48,11 +49,15 @@ class ParietalAffordance:
         self._seeing = load_tuning()
         self._places = load_places(settings.map_folder)
         self._model = load_robot_model(settings)
-        robot = load_robot_file(settings.robot_file)
-        camera = robot.sensors.mast_camera
-        self._limbs = [*(self._model.joints[name].child for name in robot.arm.joints), TOOL_LINK]
-        self._pinhole = Pinhole.of_camera(camera)
-        self._mount = self._model.pose(camera.frame)
+        self._equipment = load_equipment(settings)
+        self._limbs: list[str] = []
+        self._camera: tuple[Pinhole, Matrix] | None = None
+        if self._equipment.camera:
+            robot = load_robot_file(settings.robot_file)
+            camera = robot.sensors.mast_camera
+            self._camera = Pinhole.of_camera(camera), self._model.pose(camera.frame)
+            if robot.arm is not None:
+                self._limbs = [*(self._model.joints[name].child for name in robot.arm.joints), TOOL_LINK]
         self._gripper = load_poses().gripper
         self._start_over()
 
@@ -122,15 +127,15 @@ class ParietalAffordance:
     def _tool(self, stamp: float | None = None) -> Point3 | None:
         """The tool point in the map, now or at a time just gone by; None while pose or joints are unknown."""
         pose = self._where.pose if stamp is None else self._where.at(stamp) or self._where.pose
-        if pose is None or not self._joints:
+        if pose is None or not self._joints or not self._equipment.arm:
             return None
         _, at = self._joints[-1] if stamp is None else min(self._joints, key=lambda kept: abs(kept[0] - stamp))
         x, y, z = (on_floor(pose) @ self._model.pose(TOOL_LINK, at))[:3, 3]
         return float(x), float(y), float(z)
 
     def _arm(self, stamp: float, base: Pose2D) -> Float64s | None:
-        """Shoulder to tool point as a chain of points (n, 3) in the map; None before the first joint state."""
-        if not self._joints:
+        """Shoulder to tool point as a chain of points (n, 3) in the map; None without arm or joint state."""
+        if not self._joints or not self._limbs:
             return None
         _, at = min(self._joints, key=lambda kept: abs(kept[0] - stamp))
         return np.stack([(on_floor(base) @ self._model.pose(link, at))[:3, 3] for link in self._limbs])
@@ -196,9 +201,10 @@ class ParietalAffordance:
     def _see(self, detections: Detections) -> None:
         stamp = detections.header.stamp.seconds
         pose = self._where.at(stamp) or self._where.pose
-        if pose is None:
+        if pose is None or self._camera is None:
             return
-        eye = Eye(self._pinhole, on_floor(pose) @ self._mount)
+        pinhole, mount = self._camera
+        eye = Eye(pinhole, on_floor(pose) @ mount)
         shares = {view.surface: view.coverage for view in detections.views}
         for name, coverage in shares.items():
             if not 0.0 <= coverage <= 1.0:
@@ -261,8 +267,11 @@ class ParietalAffordance:
     def _state(self, now: float, inbox: Inbox) -> WorldState:
         pose = self._where.pose
         battery, stop = inbox.last(BATTERY), inbox.last(STOP_STATE)
-        docked = battery is not None and battery.power_supply_status in (_CHARGING, _FULL)
-        charge = battery.percentage if battery is not None else 0.0
+        charging = battery is not None and battery.power_supply_status in (_CHARGING, _FULL)
+        docked = self._equipment.dock and charging
+        # A charge that nothing measures counts as full: it hurries nobody, and a person looks after it.
+        unknown = 0.0 if self._equipment.has("battery_state") else 1.0
+        charge = battery.percentage if battery is not None else unknown
         age_s = math.inf if self._pose_stamp_s is None else now - self._pose_stamp_s
         state = WorldState(
             header=Header.at(now, "map"),
@@ -278,7 +287,7 @@ class ParietalAffordance:
             surfaces=[self._surface_state(now, name) for name in sorted(s.name for s in self._places.surfaces)],
             facts=[],
         )
-        return state.model_copy(update={"facts": facts_of(state)})
+        return state.model_copy(update={"facts": facts_of(state, self._equipment.lacks)})
 
     def _surface_state(self, now: float, name: str) -> SurfaceState:
         coverage, stamp = self._looked.get(name, (0.0, 0.0))

@@ -58,6 +58,7 @@ class Senses:
     detections: Sequence[Detections] = ()
     let_through: TwistStamped | None = None
     stop: StopState | None = None
+    has_arm: bool = True
 
     @property
     def speed(self) -> tuple[float, float]:
@@ -75,7 +76,9 @@ class Senses:
 
     @property
     def arm_at_rest(self) -> bool:
-        """Whether no joint but the wheels moves."""
+        """Whether no joint but the wheels moves; true of a body without an arm."""
+        if not self.has_arm:
+            return True
         return self.joints is not None and all(
             abs(speed) < REST_JOINT_RADPS
             for name, speed in zip(self.joints.name, self.joints.velocity, strict=True)

@@ -34,14 +34,22 @@ class InvalidArguments(ValueError):
 
 @dataclass(frozen=True)
 class Skill:
-    """What the mind knows of a skill; the motor program behind it lives in `anima.skills.programs`."""
+    """What the mind knows of a skill; the motor program behind it lives in `anima.skills.programs`.
+
+    `needs` are the parts of a body (`body.equipment.Part`) without which it can't be done at all.
+    """
 
     name: str
     doc: str
     arguments: type[Arguments]
     resources: frozenset[Resource]
     timeout_s: float
-    unmet: Callable[[Arguments, WorldState], Sequence[Unmet]]
+    needs: tuple[str, ...]
+    here_and_now: Callable[[Arguments, WorldState], Sequence[Unmet]]
+
+    def unmet(self, arguments: Arguments, state: WorldState) -> Sequence[Unmet]:
+        """The preconditions that do not hold; of a skill that this body can't do only that."""
+        return affordances.missing(self.needs, state) or self.here_and_now(arguments, state)
 
     def parse(self, text: str) -> Arguments:
         """The arguments in the JSON object `text`; raises `InvalidArguments` naming field and fault."""
@@ -57,6 +65,7 @@ class Skill:
 _MOVE = frozenset({Resource.BASE})
 _MANIPULATE = frozenset({Resource.BASE, Resource.ARM, Resource.GRIPPER})
 _GIVE = _MANIPULATE | {Resource.VOICE}  # what is handed over is announced
+_HANDS, _EYES, _DOCK = ("arm", "camera"), ("camera",), ("dock",)
 
 
 def _skill(
@@ -64,23 +73,24 @@ def _skill(
     arguments: type[Arguments],
     resources: frozenset[Resource],
     timeout_s: float,
-    unmet: Callable[..., Sequence[Unmet]],
+    here_and_now: Callable[..., Sequence[Unmet]],
     doc: str,
+    needs: tuple[str, ...] = (),
 ) -> Skill:
-    return Skill(name, doc, arguments, resources, timeout_s, unmet)
+    return Skill(name, doc, arguments, resources, timeout_s, needs, here_and_now)
 
 
 SKILLS: dict[str, Skill] = {
     skill.name: skill
     for skill in (
         _skill("go_to", ToPlace, _MOVE, 120, affordances.go_to, "drive to a place"),
-        _skill("look_for", OfObject, _MANIPULATE, 240, affordances.look_for, "search the flat for an object"),
-        _skill("approach", OfObject, _MANIPULATE, 120, affordances.approach, "drive to where it can be grasped"),
-        _skill("pick", OfObject, _MANIPULATE, 90, affordances.pick, "grasp an object within reach"),
-        _skill("place", ObjectOnto, _MANIPULATE, 90, affordances.place, "put the held object on a surface"),
-        _skill("hand_over", OfObject, _GIVE, 90, affordances.hand_over, "give the held object to the person"),
-        _skill("dock", NoArguments, _MOVE, 120, affordances.dock, "drive to the dock and charge"),
-        _skill("undock", NoArguments, _MOVE, 30, affordances.undock, "leave the dock"),
+        _skill("look_for", OfObject, _MANIPULATE, 240, affordances.look_for, "search the flat for an object", _EYES),
+        _skill("approach", OfObject, _MANIPULATE, 120, affordances.approach, "drive to where it can be held", _HANDS),
+        _skill("pick", OfObject, _MANIPULATE, 90, affordances.pick, "grasp an object within reach", _HANDS),
+        _skill("place", ObjectOnto, _MANIPULATE, 90, affordances.place, "put the held object on a surface", _HANDS),
+        _skill("hand_over", OfObject, _GIVE, 90, affordances.hand_over, "give the held object to the person", _HANDS),
+        _skill("dock", NoArguments, _MOVE, 120, affordances.dock, "drive to the dock and charge", _DOCK),
+        _skill("undock", NoArguments, _MOVE, 30, affordances.undock, "leave the dock", _DOCK),
         _skill("relocalize", NoArguments, _MANIPULATE, 180, affordances.relocalize, "find out where the robot is"),
         _skill("say", Say, frozenset({Resource.VOICE}), 20, affordances.say, "speak to the person"),
         _skill("wait", Wait, _MOVE, 70, affordances.wait, "stand still for a while"),

@@ -16,7 +16,7 @@ from matplotlib.patches import Circle, Polygon, Rectangle
 from anima import topics as t
 from anima.body.localization.scans import hits
 from anima.body.pose import Pose2D
-from anima.body.robot_model import load_robot_model
+from anima.body.robot_model import lidar_pose
 from anima.brain import AnyTopic
 from anima.config import Settings
 from anima.regions.reflex.config import load_reflex
@@ -40,8 +40,7 @@ class View:
     def __init__(self, settings: Settings) -> None:
         """Raises `ConfigError` when the robot's files can't be read."""
         self._seen = Inbox()
-        mount = load_robot_model(settings).pose("laser_link")
-        self._laser = Pose2D(float(mount[0, 3]), float(mount[1, 3]), math.atan2(mount[1, 0], mount[0, 0]))
+        self._laser = lidar_pose(settings)
         self._footprint = load_reflex(settings).body.base.footprint_m
 
     def feed(self, sent: Sent) -> None:

@@ -25,6 +25,18 @@ class Unmet:
     repair: str = ""
 
 
+_MISSING = {
+    "arm": "this robot has no arm",
+    "camera": "this robot has no camera that measures depth",
+    "dock": "this robot has no dock that it can drive onto",
+}
+
+
+def missing(parts: Sequence[str], state: WorldState) -> list[Unmet]:
+    """Those of the parts that the robot has not. Nothing mends that."""
+    return [Unmet(_MISSING[part]) for part in parts if f"lacks({part})" in state.facts]
+
+
 def in_reach(state: WorldState, thing: ObjectState) -> bool:
     """Whether the arm reaches the object from where the base stands."""
     yaw = state.robot.orientation.yaw

@@ -9,7 +9,7 @@ from anima.types.mind import ObjectState, WorldState
 
 ROBOT = "robot"
 PERSON = "person"
-ARITY = {"at": 2, "holding": 1, "hand_empty": 0, "docked": 0, "charged": 1, "seen": 1, "told": 1}
+ARITY = {"at": 2, "holding": 1, "hand_empty": 0, "docked": 0, "charged": 1, "seen": 1, "told": 1, "lacks": 1}
 _FORM = re.compile(r"([a-z_]+)(?:\(([a-z0-9_, ]*)\))?\Z")
 
 
@@ -23,7 +23,7 @@ class Predicate:
 
     ``at(object, surface)``, ``at(object, person)``, ``at(robot, place)``, ``holding(object)``, ``hand_empty``,
     ``docked``, ``charged(percent)``, ``seen(object)``, ``told(object)`` (the person was told where it is, or
-    that it was not found).
+    that it was not found), ``lacks(part)`` (the robot has no such part; never a goal).
     """
 
     name: str
@@ -83,4 +83,6 @@ def holds(predicate: Predicate, state: WorldState) -> bool:
             return state.battery * 100 >= int(percent)
         case "seen", (thing,):
             return is_seen(state, thing)
+        case "lacks", _:
+            return str(predicate) in state.facts  # what the body is made of follows from nothing else
     return False

@@ -22,8 +22,8 @@ class DiffError(ValueError):
     """A line that is no difference of two world states, or doesn't fit the state that it is applied to."""
 
 
-def facts_of(state: WorldState) -> list[str]:
-    """The true predicates of the vocabulary in canonical text, sorted.
+def facts_of(state: WorldState, lacks: Iterable[str] = ()) -> list[str]:
+    """The true predicates of the vocabulary in canonical text, sorted; `lacks` are the parts that the body has not.
 
     Of `charged(n)` only the highest full ten is listed: the others follow from it, and would change all the time. That
     a held object is at the gripper is said by `holding`.
@@ -37,7 +37,8 @@ def facts_of(state: WorldState) -> list[str]:
             candidates.append(Predicate("at", (thing.name, thing.place)))
     charge = min(100, int(state.battery * 100 + 1e-6)) // CHARGE_STEP * CHARGE_STEP
     candidates.append(Predicate("charged", (str(charge),)))
-    return sorted({str(candidate) for candidate in candidates if holds(candidate, state)})
+    true = {str(candidate) for candidate in candidates if holds(candidate, state)}
+    return sorted(true | {str(Predicate("lacks", (part,))) for part in lacks})
 
 
 def means_the_same(old: WorldState, new: WorldState) -> bool:

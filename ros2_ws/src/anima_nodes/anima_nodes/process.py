@@ -17,6 +17,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.utilities import remove_ros_args
 
 from anima import topics as t
+from anima.body.equipment import load_equipment
 from anima.brain import rows_of
 from anima.config import ConfigError, Settings, load_settings
 from anima.runtime.processes import REFLEXES, processes
@@ -119,7 +120,7 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def run(process: Process, settings: Settings, stopped: bool = False) -> None:
+def run(process: str, settings: Settings, stopped: bool = False) -> None:
     """Build the nodes of a process and spin them until shutdown. Raises `ConfigError` when they can't be built."""
     started = time.monotonic()
     rows = rows_of(process, settings.sim, settings.composed)

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from anima.audit.journal import Journal
+from anima.body.wires import Wire, plain, wires
 from anima.brain import Row
 from anima.config import Settings
 from anima.runtime.component import Component, Inbox
@@ -44,18 +45,23 @@ class RegionNode(Node):
         self._period = 1.0 / row.rate_hz
         self._due = 0.0
         self._wakes = {topic.name for topic in row.wakes}
-        self._outlets: dict[str, Any] = {
-            topic.name: self.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
-            for topic in row.gives
-        }
+        self._wires = wires(settings)
+        self._outlets: dict[str, Any] = {}
+        for topic in row.gives:
+            wire = self._wire(topic)
+            self._outlets[topic.name] = self.create_publisher(ros_class(wire.type.ros), wire.name, PROFILES[wire.qos])
         for topic in row.takes:
-            self.create_subscription(
-                ros_class(topic.type.ros), topic.name, self._receiver(topic), PROFILES[topic.qos]
-            )
+            wire = self._wire(topic)
+            self.create_subscription(ros_class(wire.type.ros), wire.name, self._receiver(topic), PROFILES[wire.qos])
+
+    def _wire(self, topic: Topic[Any]) -> Wire:
+        return self._wires.get(topic.name) or plain(topic)
 
     def _receiver(self, topic: Topic[Any]) -> Callable[[Any], None]:
+        wire = self._wire(topic)
+
         def receive(message: Any) -> None:
-            self.put(topic.of(from_ros(topic.type, message)))
+            self.put(topic.of(wire.inward(from_ros(wire.type, message), self.now)))
 
         return receive
 
@@ -102,7 +108,7 @@ class RegionNode(Node):
     def publish(self, sent: Sent) -> None:
         """Publish one value; a context that is shutting down swallows it."""
         try:
-            self._outlets[sent.topic.name].publish(to_ros(sent.value))
+            self._outlets[sent.topic.name].publish(to_ros(self._wire(sent.topic).outward(sent.value)))
         except RCLError:
             if rclpy.ok():
                 raise

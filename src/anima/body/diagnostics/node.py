@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from anima import topics as t
+from anima.body.equipment import load_equipment
 from anima.body.pose import is_lost
 from anima.brain import table
-from anima.body.equipment import load_equipment
 from anima.config import CONFIG, Settings, Tuning, parse, read_yaml
 from anima.runtime.component import Inbox
 from anima.topics import Sent

@@ -14,7 +14,7 @@ from anima.body.localization.scans import hits
 from anima.body.localization.tuning import load_localization
 from anima.body.places import load_places
 from anima.body.pose import Pose2D, PoseHistory
-from anima.body.robot_model import load_robot_model
+from anima.body.robot_model import lidar_pose
 from anima.config import Settings
 from anima.memory.opening import remembered_position
 from anima.runtime.component import Inbox
@@ -46,8 +46,7 @@ class Localization:
         self._tuning = load_localization()
         self._seed = settings.seed
         self._dock = Pose2D(*load_places(settings.map_folder).dock.docked)
-        mount = load_robot_model(settings).pose("laser_link")
-        self._laser = Pose2D(float(mount[0, 3]), float(mount[1, 3]), math.atan2(mount[1, 0], mount[0, 0]))
+        self._laser = lidar_pose(settings)
         self._map_sent = False
         last = remembered_position(settings)
         self._likely = ([] if last is None else [Pose2D(last.x, last.y, last.yaw)]) + [self._dock]

@@ -18,6 +18,7 @@ Metres = NDArray[np.float64]
 DislikedArea = tuple[float, float, float, float, float]
 """x0, y0, x1, y1 in the map frame, metres, and how much it is disliked, 0..1."""
 
+_ALL = (slice(None), slice(None))
 # A lidar point this close to a mapped obstacle is that obstacle, seen with noise.
 _SAME_M = 0.12
 # A beam that passes a remembered obstacle by this much shows that it has gone.
@@ -118,6 +119,16 @@ class Costmap:
             self._clearance = self._distances(self.grid.blocked | seen) if seen.any() else self._known
         return self._clearance
 
+    @property
+    def turning_clearance_m(self) -> float:
+        """How far from any obstacle the robot's middle stays where it may have to turn."""
+        return self._tuning.turning_clearance_m
+
+    @property
+    def tight_clearance_m(self) -> float:
+        """The least that it ever stays away."""
+        return self._tuning.tight_clearance_m
+
     def clearance_at(self, x: float, y: float) -> float:
         """Metres from a point to the nearest obstacle."""
         row, column = self.grid.cell(x, y)
@@ -138,17 +149,17 @@ class Costmap:
             part = self._disliked[low[0] : high[0] + 1, low[1] : high[1] + 1]
             np.maximum(part, weight * self._tuning.disliked_cost, out=part)
 
-    def costs(self) -> Metres:
+    def costs(self, window: tuple[slice, slice] = _ALL) -> Metres:
         """Cost of each metre driven in a cell: 1 in the open, rising to 11 at the turning clearance, then `inf`.
 
-        In disliked areas it is more, by `disliked_cost` at the most.
+        In disliked areas it is more, by `disliked_cost` at the most. `window`: which rows and columns are asked for.
         """
         tuning = self._tuning
-        free = self.clearance
+        free = self.clearance[window]
         span = tuning.comfort_clearance_m - tuning.turning_clearance_m
         closeness = np.clip((tuning.comfort_clearance_m - free) / span, 0.0, 1.0)
         costs: Metres = np.where(free < tuning.turning_clearance_m, np.inf, 1.0 + 10.0 * closeness**2)
-        return costs if self._disliked is None else costs + self._disliked
+        return costs if self._disliked is None else costs + self._disliked[window]
 
     def tight(self) -> Blocked:
         """Cells where the robot fits but can't turn."""

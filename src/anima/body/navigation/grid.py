@@ -15,7 +15,7 @@ from anima.body.navigation.planner import Planner, path_length
 from anima.body.navigation.tuning import NavigationTuning, load_tuning
 from anima.body.places import Places
 from anima.body.pose import Pose2D, wrap
-from anima.body.robot_model import load_robot_model
+from anima.body.robot_model import lidar_pose
 from anima.config import Settings
 from anima.types.std import LaserScan, Odometry
 
@@ -65,7 +65,7 @@ class GridNavigator:
     """Drives to one goal at a time; see `Navigator`. Obstacles that the lidar showed outlive a goal."""
 
     def __init__(self, costmap: Costmap, tuning: NavigationTuning) -> None:
-        self._costmap = costmap
+        self.costmap = self._costmap = costmap
         self._tuning = tuning
         self._planner = Planner(costmap, tuning)
         self._follower = Follower(tuning)
@@ -76,8 +76,7 @@ class GridNavigator:
     def for_robot(cls, settings: Settings, places: Places) -> GridNavigator:
         """The navigator of the configured robot on the known map."""
         tuning = load_tuning(settings)
-        mount = load_robot_model(settings).pose("laser_link")
-        laser = Pose2D(float(mount[0, 3]), float(mount[1, 3]), math.atan2(mount[1, 0], mount[0, 0]))
+        laser = lidar_pose(settings)
         return cls(Costmap(places.grid, tuning, laser), tuning)
 
     def set_goal(self, goal: Goal) -> None:

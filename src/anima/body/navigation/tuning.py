@@ -46,12 +46,17 @@ class BaseLimits(Tuning):
 def load_tuning(settings: Settings) -> NavigationTuning:
     """The tuning of `config/navigation.yaml` (defaults where absent), held to what the robot's base can do.
 
+    What a robot's file says under `navigation` counts before it: a smaller robot needs less room.
+
     Raises `ConfigError` that names the file, the key and the allowed range.
     """
     source = CONFIG / "navigation.yaml"
     data: dict[str, Any] = read_yaml(source) if source.exists() else {}
-    tuning: NavigationTuning = parse(NavigationTuning, data, str(source))
-    base = read_yaml(settings.robot_file).get("base", {})
+    robot = read_yaml(settings.robot_file)
+    own: dict[str, Any] = robot.get("navigation") or {}
+    where = f"{source} and {settings.robot_file}: navigation" if own else str(source)
+    tuning: NavigationTuning = parse(NavigationTuning, {**data, **own}, where)
+    base = robot.get("base", {})
     kept = {key: base[key] for key in BaseLimits.model_fields if key in base}
     limits: BaseLimits = parse(BaseLimits, kept, f"{settings.robot_file}: base")
     return tuning.model_copy(

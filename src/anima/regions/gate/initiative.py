@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anima.planner.objectives import check_goal
+from anima.planner.objectives import check_body, check_goal
 from anima.regions.gate.floor import Floor
 from anima.regions.gate.objectives import CURIOSITY, Item
 from anima.types.base import Time
@@ -46,10 +46,10 @@ class Initiative:
         if len(recent) >= tuning.explorations_per_hour or (recent and now - recent[-1] < tuning.exploration_gap_s):
             return
         try:
-            unknown = check_goal(Predicate.parse(tension.condition), floor.names)
+            condition = Predicate.parse(tension.condition)
         except PredicateError:
             return
-        if unknown:
+        if check_goal(condition, floor.names) or check_body(condition, state.world):
             return
         state.explored_at = [*recent, now]
         state.own_objectives += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from anima import topics as t
-from anima.planner.objectives import check_goal
+from anima.planner.objectives import check_body, check_goal
 from anima.planner.validate import validate
 from anima.regions.gate.floor import Floor
 from anima.regions.gate.leases import resources_of
@@ -52,7 +52,9 @@ class InnerVoices:
             condition = Predicate.parse(bid.focus)
         except PredicateError:
             return
-        if check_goal(condition, floor.names) or (state.world is not None and holds(condition, state.world)):
+        if check_goal(condition, floor.names) or check_body(condition, state.world):
+            return
+        if state.world is not None and holds(condition, state.world):
             return
         objective = Objective(
             id=f"part-{bid.id}", condition=str(condition), said="", source=PARTS, order=0, state="pending", reason="",

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from anima.body.robot_model import load_robot_model
+from anima.body.equipment import Equipment, load_equipment
+from anima.body.robot_model import lidar_pose, load_robot_model
 from anima.config import CONFIG, ConfigError, Settings, Tuning, parse, read_yaml
 
 MAX_STEP_S = 0.1  # a longer gap between steps doesn't let a limit grow further
@@ -34,7 +35,8 @@ class ObstacleTuning(Tuning):
     Margin and reaction up: it stops farther away and slows down sooner; narrow passages close. Braking up: it trusts
     its brakes more and comes in faster. `blind_turn_radps` up: it turns faster without a scan. `max_bad_share` up:
     more NaN beams are put up with, per half of the scan. A point deeper than `self_depth_m` inside the footprint, or
-    in a sector of `laser_mask_deg` (from, to; counter-clockwise), is the robot itself.
+    in a sector of `laser_mask_deg` (from, to; counter-clockwise), is the robot itself. Where the lidar sits is the
+    robot's matter, and filled in from its description.
     """
 
     margin_m: float = Field(ge=0, le=0.3)
@@ -44,9 +46,9 @@ class ObstacleTuning(Tuning):
     blind_turn_radps: float = Field(ge=0, le=3)
     max_bad_share: float = Field(ge=0, lt=1)
     self_depth_m: float = Field(ge=0, le=0.3)
-    laser_x_m: float
-    laser_y_m: float
-    laser_yaw_rad: float
+    laser_x_m: float = 0.0
+    laser_y_m: float = 0.0
+    laser_yaw_rad: float = 0.0
     laser_mask_deg: tuple[tuple[float, float], ...]
 
 
@@ -71,7 +73,7 @@ class TiltTuning(Tuning):
 class StallTuning(Tuning):
     """A wheel that pushes and doesn't turn. Up: `min_command_radps`, `min_effort_nm` and `after_s` make it push on
     for longer before it gives in; `moving_share` makes it call a slow wheel stalled; `rest_s` rests it longer.
-    Without known effort it takes twice `after_s`.
+    Without known effort it takes twice `after_s`. The names of the wheels' joints are filled in from the robot's file.
     """
 
     min_command_radps: float = Field(gt=0)
@@ -79,8 +81,8 @@ class StallTuning(Tuning):
     min_effort_nm: float = Field(ge=0)
     after_s: float = Field(gt=0, le=10)
     rest_s: float = Field(ge=0, le=30)
-    left_wheel: str
-    right_wheel: str
+    left_wheel: str = ""
+    right_wheel: str = ""
 
 
 class SilenceTuning(Tuning):
@@ -149,12 +151,12 @@ class _Cliffs(_Section):
 
 
 class _Sensors(_Section):
-    cliffs: _Cliffs
+    cliffs: _Cliffs | None = None
 
 
 class _RobotFile(_Section):
     base: BaseLimits
-    arm: _Arm
+    arm: _Arm | None = None
     sensors: _Sensors
 
 
@@ -168,13 +170,14 @@ class ArmLimits:
 
 
 class Body(Tuning):
-    """The body that is guarded."""
+    """The body that is guarded. While one of its `senses` is silent it doesn't drive."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
     base: BaseLimits
     arm: ArmLimits
     floor_range_m: float
     cliff_frames: tuple[str, ...]
+    senses: tuple[str, ...]
 
 
 class ReflexConfig(Tuning):
@@ -200,8 +203,9 @@ def load_reflex(settings: Settings) -> ReflexConfig:
     except ValidationError as error:
         faults = "\n".join(f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ConfigError(f"{settings.robot_file}:\n{faults}") from error
+    equipment = load_equipment(settings)
     joints = load_robot_model(settings).joints
-    names = [*robot.arm.joints, robot.arm.gripper]
+    names = [] if robot.arm is None else [*robot.arm.joints, robot.arm.gripper]
     unknown = [name for name in names if name not in joints]
     if unknown:
         raise ConfigError(f"{settings.robot_file}: arm names {', '.join(unknown)}, which the URDF doesn't have")
@@ -209,13 +213,30 @@ def load_reflex(settings: Settings) -> ReflexConfig:
         base=robot.base,
         arm=ArmLimits(
             {name: (joints[name].lower, joints[name].upper) for name in names},
-            robot.arm.gripper,
-            robot.arm.max_joint_speed_radps,
+            robot.arm.gripper if robot.arm else "",
+            robot.arm.max_joint_speed_radps if robot.arm else 0.0,
         ),
-        floor_range_m=robot.sensors.cliffs.nominal_range_m,
-        cliff_frames=tuple(robot.sensors.cliffs.frames),
+        floor_range_m=robot.sensors.cliffs.nominal_range_m if robot.sensors.cliffs else 0.0,
+        cliff_frames=tuple(robot.sensors.cliffs.frames) if robot.sensors.cliffs else (),
+        senses=_senses(equipment),
     )
+    laser = lidar_pose(settings)
+    obstacle = tuning.obstacle.model_copy(
+        update={"laser_x_m": laser.x, "laser_y_m": laser.y, "laser_yaw_rad": laser.yaw}
+    )
+    left, right = equipment.wheel_joints
+    stall = tuning.stall.model_copy(update={"left_wheel": left, "right_wheel": right})
+    tuning = tuning.model_copy(update={"obstacle": obstacle, "stall": stall})
     try:
         return ReflexConfig(tuning=tuning, body=body)
     except ValidationError as error:
         raise ConfigError(f"{tuning_file}: {error.errors()[0]['msg']}") from error
+
+
+def _senses(equipment: Equipment) -> tuple[str, ...]:
+    """What the body feels, as `monitors.Silence` names it; of a robot with drivers of its own only what these give."""
+    topics = {
+        "scan": "scan", "bumpers": "bumpers", "cliffs": "cliffs", "imu": "imu/data", "odom": "odom",
+        "joint_states": "joint_states",
+    }  # fmt: skip
+    return tuple(sense for sense, topic in topics.items() if equipment.has(topic))

@@ -83,6 +83,8 @@ def _until_seen(body: Body, name: str, since: float, steps: Steps[None]) -> Step
 
 def _arm_out_of_view(body: Body) -> Steps[None]:
     """Fold the arm beside the mast's view; what is in the hand is carried."""
+    if not body.senses.has_arm:
+        return
     held = bool(body.senses.known_world().holding)
     posture = load_poses().joints("carry" if held else "tuck")
     targets = dict(zip(ARM_JOINTS, map(float, posture), strict=True))

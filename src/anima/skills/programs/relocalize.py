@@ -35,7 +35,8 @@ def run(arguments: NoArguments, body: Body) -> Program:
     Raises `Failed`: perception_miss when it still doesn't know after some looks, path_blocked when it can't move.
     """
     if body.senses.pose is None:
-        yield from stow(body, hand_of(body.settings), "folding the arm", [])
+        if body.senses.has_arm:
+            yield from stow(body, hand_of(body.settings), "folding the arm", [])
         if body.senses.known_world().docked:
             yield from drive_straight(body, _OUT_OF_DOCK_M, _DRIVE_MPS, "driving out of the dock")
     held: Failed | None = None
