@@ -267,7 +267,8 @@ class BasalGanglia:
         for held in list(state.leases.held.values()):
             if held.revoked and now - held.revoked_at >= floor.tuning.settle_s:
                 state.leases.end(held.lease.id)
-                self._blame(now, held, Failure.HARDWARE_FAULT, "it never said how it ended")
+                if not held.blameless:
+                    self._blame(now, held, Failure.HARDWARE_FAULT, "it never said how it ended")
             elif now >= held.lease.deadline.seconds + floor.tuning.deadline_grace_s:
                 sent += floor.revoke(now, [held], "timeout", blameless=False)
         return sent

@@ -110,6 +110,15 @@ class TestStops:
         bench.wait(1.2)
         assert bench.focus == "o1"
 
+    def test_that_the_skill_itself_died_with_its_process_is_no_failure_of_the_errand(self, bench: Bench) -> None:
+        bench.begin(GO)
+        bench.tick(stop_state(bench.now, False, "process_silent"))
+        bench.wait(2.0)
+        bench.tick(stop_state(bench.now, False))
+        bench.wait(6.0)
+        assert bench.failures == [] and bench.focus == "o1"
+        assert bench.begin(call("c2", "go_to", place="kitchen")).granted, "the base is free again"
+
     def test_an_ordinary_reflex_leaves_the_lease_to_the_skill(self, bench: Bench) -> None:
         bench.begin(GO)
         assert bench.tick(stop_state(bench.now, False, "obstacle", "bumper")) == []

@@ -196,6 +196,19 @@ def test_a_latched_stop_interrupts_and_names_who_latched_it(programs: dict[str, 
     assert "a person" in outcome.detail
 
 
+def test_a_silent_process_ends_what_moves_as_the_lease_may_have_died_with_the_gate(
+    programs: dict[str, object],
+) -> None:
+    bench = Bench()
+    bench.lease("go_to", place="kitchen")
+    bench.step()
+    silent = StopState(header=Header.at(bench.now), latched=False, source="", active=["process_silent"])
+    bench.pending.append(t.STOP_STATE.of(silent))
+    outcome = bench.until_outcome()
+    assert Failure(outcome.failure) is Failure.INTERRUPTED
+    assert "no sign of life" in outcome.detail
+
+
 def test_the_robot_can_still_speak_while_the_stop_is_latched() -> None:
     bench = Bench()
     bench.latch()
