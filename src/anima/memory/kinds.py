@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from anima.types.glue import Episode
 
 EPISODE, OBJECTIVE, TEMPERAMENT = "episode", "objective", "temperament"
-PART, PART_LINEAGE = "part", "part_lineage"
+PART, PART_LINEAGE, STANCE = "part", "part_lineage", "stance"
 BODY_COSTS, RISKS, POSITION = "body_costs", "risks", "position"
 LIVED, RECALLED = "lived", "recalled"
 
@@ -30,6 +30,7 @@ _MODELS = {
     POSITION: "anima.memory.kinds:KeptPosition",
     PART: "anima.parts.schema:Part",
     PART_LINEAGE: "anima.parts.schema:Lineage",
+    STANCE: "anima.parts.leaning:KeptStance",
     "lesson": "anima.learning.items:Lesson",
     "belief": "anima.learning.items:Belief",
     "portrait": "anima.learning.items:Portrait",

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from anima.body.places import Places
+from anima.memory.kinds import STANCE
+from anima.memory.opening import RunClock
+from anima.memory.rows import Change, Item
 from anima.parts.choosing import Voiced
 from anima.parts.happening import Happening
 from anima.parts.roles import PartsTuning
@@ -18,12 +24,60 @@ _HELD_BACK_S = 900.0  # nobody is kept quiet for longer without being asked agai
 _MARGIN_M = 0.15
 
 
+class KeptStance(BaseModel):
+    """What is kept of a stance, with its end in UTC seconds: what the Self holds, it holds across restarts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bid: str
+    part: str
+    name: str
+    kind: Literal["avoid", "prefer", "hold_back"]
+    target: str
+    area: Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=4)]
+    weight: float = Field(ge=0, le=1)
+    until_utc_s: float = Field(allow_inf_nan=False)
+    why: str
+
+
 class Leanings:
     """Stances by kind and target: a newer one takes the place of an older one about the same."""
 
     def __init__(self, tuning: PartsTuning, places: Places) -> None:
         self._tuning, self._places = tuning, places
         self._held: dict[tuple[str, str], Stance] = {}
+        self._kept: dict[tuple[str, str], Stance] = {}
+        self._events: dict[tuple[str, str], str] = {}
+
+    def restore(self, items: Iterable[Item], home: str, clock: RunClock) -> None:
+        """Take up again what was held in this `home` when the last run ended, and has not run out meanwhile."""
+        for item in items:
+            if not item.id.startswith(f"{home}/"):
+                continue
+            try:
+                kept = KeptStance.model_validate(item.data)
+            except ValidationError:
+                continue  # written by another version of the mind; `verify` tells of it
+            fields = kept.model_dump(exclude={"area", "until_utc_s"})
+            area, until = np.array(kept.area, dtype=np.float64), Time.at(clock.reading(kept.until_utc_s))
+            key = (kept.kind, kept.target)
+            self._held[key] = self._kept[key] = Stance(**fields, area=area, until=until)
+
+    def changes(self, now: float, home: str, clock: RunClock) -> list[Change]:
+        """What has changed of all that holds since this was asked last, to be written down for `restore`."""
+        at, found = clock.stamp(now), []
+        for key, stance in self._held.items():
+            if self._kept.get(key) is not stance:
+                fields = stance.model_dump(exclude={"area", "until"})
+                until_utc_s = clock.stamp(stance.until.seconds).utc_s
+                data = {**fields, "area": [float(x) for x in stance.area], "until_utc_s": until_utc_s}
+                because = (self._events.get(key, stance.bid), stance.bid)
+                found.append(Change(STANCE, _id(home, key), data, "self", stance.why, at, because))
+        for key in self._kept.keys() - self._held.keys():
+            why = "it has run out, or its part was put away"
+            found.append(Change(STANCE, _id(home, key), None, "self", why, at, archived=True))
+        self._kept = dict(self._held)
+        return found
 
     def follow(self, now: float, voiced: Voiced, part: str, event: Happening, why: str) -> bool:
         """Take up what a followed bid leans to; whether anything holds now that did not."""
@@ -38,6 +92,7 @@ class Leanings:
         lasts_s = self._tuning.stance_s
         if lean.kind == "hold_back":
             lasts_s = min(voiced.draft.within_s, _HELD_BACK_S)
+        self._events[lean.kind, target] = event.id
         self._held[lean.kind, target] = Stance(
             bid=voiced.id, part=part, name=voiced.part.name, kind=lean.kind, target=target,
             area=np.array(box or (), dtype=np.float64), weight=self._tuning.stance_weight,
@@ -75,3 +130,7 @@ class Leanings:
     def until(self) -> float:
         """When the next one runs out, seconds; `inf` when none holds."""
         return min((stance.until.seconds for stance in self._held.values()), default=math.inf)
+
+
+def _id(home: str, key: tuple[str, str]) -> str:
+    return f"{home}/{' '.join(key).strip()}"[:200]

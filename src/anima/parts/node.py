@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from anima.body.places import load_places
 from anima.config import Settings
 from anima.install.errors import ModelMissing
 from anima.memory.embedding import Embedder, MiniLm
-from anima.memory.opening import default_file, open_store, run_clock
+from anima.memory.errors import StoreError
+from anima.memory.kinds import STANCE
+from anima.memory.opening import default_file, home_id, open_store, run_clock
 from anima.memory.store import IN_MEMORY, Store
 from anima.parts import thinking
 from anima.parts.asking import Answering, Train, Wish, cost_s
@@ -71,7 +74,8 @@ class PartsSelf:
         self._tuning = load_parts_tuning()
         self._robot = settings.robot
         self._places = load_places(settings.map_folder)
-        store = open_store(settings) or Store(IN_MEMORY)
+        store = self._store = open_store(settings) or Store(IN_MEMORY)
+        self._home = home_id(settings)
         file = _index_file(settings)
         self._model = model or shared_model(settings.llm)
         self.context = Context(
@@ -100,14 +104,27 @@ class PartsSelf:
         context.now = now
         if not self._packed:
             self._load_packs()
+            context.leanings.restore(self._store.all(STANCE), self._home, context.clock)
+            if context.leanings.until < math.inf:
+                context.sent.append(t.STANCES.of(context.leanings.message(now)))
         self._sense(now, inbox)
         if context.leanings.expire(now):
             context.sent.append(t.STANCES.of(context.leanings.message(now)))
         self._go_on(now, inbox)
         if self._thought is None and self._may_think(now, inbox):
             self._begin(now, inbox)
+        self._keep_stances(now)
         sent, context.sent = context.sent, []
         return sent
+
+    def _keep_stances(self, now: float) -> None:
+        context = self.context
+        if not (changes := context.leanings.changes(now, self._home, context.clock)):
+            return
+        try:
+            self._store.write(changes)
+        except StoreError as error:  # it holds all the same, until the robot is switched off
+            context.tally.refused = [*context.tally.refused, f"stances: {error}"][-20:]
 
     def _load_packs(self) -> None:
         """Core parts that aren't there yet; one that a person has put away stays away."""
@@ -246,10 +263,13 @@ class PartsSelf:
         return not self._on or (self._thought is None and not self._events)
 
     def dump(self) -> dict[str, Any]:
-        """Which parts there are, in which version: a record can be replayed from a moment at which there were none."""
+        """Which parts there are, in which version, and what the Self holds: a record can be replayed from a moment at
+        which there were none."""
         if not self._on:
             return {}
-        return {"parts": sorted([kept.id, kept.version] for kept in self.context.library.active())}
+        parts = sorted([kept.id, kept.version] for kept in self.context.library.active())
+        held = [[stance.kind, stance.target] for stance in self.context.leanings.message(0.0).stances]
+        return {"parts": parts, "stances": held}
 
     def why(self) -> str:
         """One sentence: what is thought about now, or was last."""

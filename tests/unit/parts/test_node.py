@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 from support.gate_rig import objective, resources, world
 from support.glue_rig import backlog
@@ -13,12 +15,15 @@ from support.inner_rig import BID, choose, embedder
 from anima import topics as t
 from anima.config import ConfigError, InnerSettings, Settings, Switches
 from anima.install.errors import ModelMissing
+from anima.memory.kinds import STANCE
+from anima.memory.store import Store
 from anima.parts.node import PartsSelf
 from anima.planner.llm.base import Completion, Pending, Read, Reading, Request, Task, Weighed, Weighing
 from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.glue import Event, Salient
+from anima.types.std import Pose
 
 SAFE = Settings(inner=InnerSettings(packs=("safety",)))
 
@@ -156,8 +161,6 @@ def test_while_the_robot_works_it_thinks_half_of_the_time() -> None:
 
 def test_an_event_knows_where_the_robot_was() -> None:
     bench = Bench()
-    from anima.types.std import Pose
-
     on_the_rug = world(100.0, robot=Pose.planar(2.4, 4.2, 0.0))
     (choice,) = of(bench.run(5.0, on_the_rug, matters(100.0, STALLED)), t.BIDS)
     assert "at rug" in choice.about
@@ -201,7 +204,35 @@ def test_the_same_life_is_lived_again_from_the_same_answers() -> None:
     lives = []
     for _ in range(2):
         bench = Bench()
-        assert bench.node.dump() == {"parts": []}
+        assert bench.node.dump() == {"parts": [], "stances": []}
         bench.run(5.0, resources(100.0), matters(100.0, STALLED))
         lives.append([item.value for item in bench.sent])
     assert lives[0] and lives[0] == lives[1]
+
+
+def keeps_off(request: Request) -> str:
+    return choose(request) if request.role == "parts.choose" else json.dumps(BID)
+
+
+def test_what_the_self_holds_it_holds_after_a_restart_until_it_has_run_out(tmp_path: Path) -> None:
+    kept = SAFE.model_copy(update={"memory_url": f"sqlite:///{tmp_path}/mind.db"})
+    on_the_rug = world(100.0, robot=Pose.planar(2.4, 4.2, 0.0))
+    first = Bench(kept, keeps_off)
+    (held,) = of(first.run(5.0, on_the_rug, resources(100.0), matters(100.0, STALLED)), t.STANCES)[-1].stances
+    assert (held.kind, held.target) == ("avoid", "rug")
+
+    again = Bench(kept, keeps_off)
+    (stance,) = of(again.run(0.4), t.STANCES)[0].stances
+    assert (stance.kind, stance.target, stance.why) == (held.kind, held.target, held.why)
+    assert np.array_equal(stance.area, held.area) and again.now < stance.until.seconds <= held.until.seconds
+
+    other_home = Bench(kept.model_copy(update={"robot": "anima", "sim": "none"}), keeps_off)
+    assert of(other_home.run(0.4), t.STANCES) == []
+
+    again.now = stance.until.seconds + 1.0
+    assert of(again.run(0.4), t.STANCES)[-1].stances == []
+    with Store(kept.memory_url) as store:
+        assert store.all(STANCE) == [] and store.verify() == []
+        (version, *_) = store.history(STANCE, "anima-mujoco:flat/avoid rug")
+        assert version.because[0].startswith("go_to(perso") and version.who == "self"
+    assert of(Bench(kept, keeps_off).run(0.4), t.STANCES) == []
