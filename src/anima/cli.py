@@ -17,6 +17,7 @@ from rich.table import Table
 from anima import brain
 from anima import topics as t
 from anima.console.bench import PASSED_ON, bench
+from anima.console.company import keep_up
 from anima.console.folders import state_folder
 from anima.console.foxglove import foxglove
 from anima.console.mind import mind_app
@@ -31,6 +32,7 @@ from anima.console.options import (
     Packs,
     Parts,
     Record,
+    Robots,
     Seed,
     SelfModel,
     Set,
@@ -96,13 +98,17 @@ def up(
     sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 1.0, model: Model = "", memory: Memory = "",
     record: Record = False, sets: Set = None, lessons: Lessons = True, selfmodel: SelfModel = True,
     intentions: Intentions = True, facts: Facts = True, parts: Parts = True, who: Who = "", packs: Packs = "",
-    isolated: Isolated = False,
+    isolated: Isolated = False, robots: Robots = "",
 ) -> None:
     """Start the robot's processes and keep them until Ctrl-C. Talk to it from another terminal."""
     from anima_nodes.client import Client, NotReady
 
     off = switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
     more = {"memory_url": memory, **_more(record, sets), **off, **inner(who, packs, isolated)}
+    if robots:
+        model_of = {"llm.model": model} if model else {}
+        settings = {"sim": sim, "seed": str(seed), "speed": str(speed), **model_of, **more}
+        raise typer.Exit(0 if keep_up(robots.split(","), settings, console) else 1)
     with graph(sim, seed, speed, model, **more) as running, Client([]) as client:
         console.print(f"starting {', '.join(running.processes)}; logs in {running.log('brain').parent}")
         try:

@@ -1,4 +1,4 @@
-"""Two robots on one machine and in one ROS domain, each in a namespace of its own, don't hear each other."""
+"""Two robots in one simulated world and one ROS domain, each in a namespace of its own, don't hear each other."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from support.running_graph import SETTINGS
 
 from anima import topics as t
 from anima.brain import TABLE, AnyTopic
+from anima.console.company import company
 from anima.runtime.processes import Process
-from anima.runtime.supervisor import NAMESPACE_VARIABLE, Supervisor, commands
+from anima.runtime.supervisor import Supervisor
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 
@@ -31,8 +32,8 @@ PATIENCE_S = 120.0
 class Robot:
     """One of the two, seen from outside of its namespace."""
 
-    def __init__(self, name: str, bench: Bench, running: Supervisor) -> None:
-        self.name, self.running, self._bench = name, running, bench
+    def __init__(self, name: str, bench: Bench, running: Supervisor, bodies: Supervisor) -> None:
+        self.name, self.running, self.bodies, self._bench = name, running, bodies, bench
         self.beats = {process.value: self.listen(t.HEARTBEATS[process.value]) for process in Process}
         self.truth, self.heard = self.listen(t.GROUND_TRUTH), self.listen(t.UTTERANCE)
         self.velocities, self.stops = self.listen(t.CMD_VEL), self.listen(t.STOP_STATE)
@@ -47,7 +48,8 @@ class Robot:
         return self._bench.wait(client.call_async(request), 30.0)
 
     def logs(self) -> str:
-        return "\n".join(self.running.log(process.value).read_text() for process in Process)
+        minds = [self.running.log(name) for name in self.running.processes]
+        return "\n".join(log.read_text() for log in (*minds, self.bodies.log(Process.BODY.value)))
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +65,11 @@ def bench() -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def robots(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Robot, Robot]]:
-    found = []
-    for name in ("ada", "bob"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(NAMESPACE_VARIABLE, name)
-            words = commands(SETTINGS)
-        running = Supervisor(words, tmp_path_factory.mktemp(name))
+    everything = company(("ada", "bob"), SETTINGS, tmp_path_factory.mktemp("logs"))
+    for running in everything.values():
         running.__enter__()
-        found.append(Robot(name, bench, running))
+    bodies = everything.pop("")
+    found = [Robot(name, bench, running, bodies) for name, running in everything.items()]
     ada, bob = found
     try:
         up = bench.until(lambda: all(all(robot.beats.values()) for robot in found), PATIENCE_S)
@@ -79,6 +78,7 @@ def robots(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     finally:
         for robot in found:
             robot.running.stop()
+        bodies.stop()
 
 
 def test_every_topic_is_in_one_of_the_namespaces(robots: tuple[Robot, Robot], bench: Bench) -> None:
@@ -118,7 +118,6 @@ def test_a_skill_of_one_does_not_move_the_other(robots: tuple[Robot, Robot], ben
     client.destroy()
     assert leaving.result().result.error_code == 0, leaving.result().result.error_msg
     assert not ada.truth[-1].docked
-    assert bob.truth[-1].docked
     moved = np.hypot(bob.truth[-1].robot.position.x - where.x, bob.truth[-1].robot.position.y - where.y)
     assert moved < 0.005
     assert all(sent.twist.linear.x == sent.twist.angular.z == 0.0 for sent in bob.velocities)
@@ -136,3 +135,4 @@ def test_both_end_cleanly(robots: tuple[Robot, Robot]) -> None:
     """Runs last: it takes the graphs down."""
     for robot in robots:
         assert set(robot.running.stop().values()) == {0}, robot.logs()
+    assert set(robots[0].bodies.stop().values()) == {0}, robots[0].logs()

@@ -14,6 +14,19 @@ Sim = Annotated[
     str,
     typer.Option(help="mujoco, gazebo (after scripts/gazebo), firmware: the emulated board, or none: a real body."),
 ]
+def _several(names: str) -> str:
+    found = names.split(",") if names else []
+    if not all(name.isidentifier() and name.isascii() for name in found) or len(set(found)) < len(found):
+        raise typer.BadParameter(f"{names}: different names of letters, digits and _, commas between, e.g. ada,bob")
+    return names
+
+
+Robots = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES", callback=_several, help="Several robots in one simulated world: their namespaces, ada,bob."
+    ),
+]
 Model = Annotated[str, typer.Option(help="A name in models/manifest.yaml, or the path of a GGUF file.")]
 Memory = Annotated[
     str,

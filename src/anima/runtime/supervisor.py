@@ -79,14 +79,17 @@ def commands(
     overrides: Mapping[str, str],
     processes: Sequence[Process] = tuple(Process),
     settings_file: str = "",
+    namespace: str | None = None,
 ) -> dict[str, list[str]]:
     """The command of each process, in order of start.
 
     `overrides` are settings as ``{"seed": "3"}``, put on top of those in `settings_file` (empty: `config/anima.yaml`).
     With ``{"composed": "false"}`` it is one command per node that lives in `processes`. Time is the simulator's, unless
-    `sim` is set to none. All of the robot's nodes and topics are in `own_namespace()`.
+    `sim` is set to none. All of the robot's nodes and topics are in `namespace`, or else in
+    `own_namespace()`.
     """
-    place = ["-r", f"__ns:=/{own_namespace()}"] if own_namespace() else []
+    space = own_namespace() if namespace is None else namespace
+    place = ["-r", f"__ns:=/{space}"] if space else []
     settings = ["--settings", settings_file] if settings_file else []
     settings += [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
     simulated, composed = overrides.get("sim") != "none", overrides.get("composed") != "false"

@@ -33,10 +33,12 @@ class ProcessNode(Node):
     and it passes the journal of their steps on to the recorder.
     """
 
-    def __init__(self, process: str, nodes: list[RegionNode], journal: ProcessJournal | None = None) -> None:
-        super().__init__(f"process_{process}")
+    def __init__(
+        self, process: str, nodes: list[RegionNode], journal: ProcessJournal | None = None, namespace: str = ""
+    ) -> None:
+        super().__init__(f"process_{process}", namespace=namespace)
         self._process = process
-        self._nodes = nodes
+        self.nodes = nodes
         self._next_beat = 0.0
         self._next_status = self._next_flush = 0.0
         self._journal = journal
@@ -62,14 +64,14 @@ class ProcessNode(Node):
 
     def advance(self, now: float) -> None:
         """Step every node that is due at `now`, then beat."""
-        for node in self._nodes:
+        for node in self.nodes:
             node.advance(now)
         if now >= self._next_beat or now < self._next_beat - 2 * HEARTBEAT_S:
             self._next_beat = now + HEARTBEAT_S
             self._send(self._beat, Heartbeat(header=Header.at(now), process=self._process))
         if now >= self._next_status or now < self._next_status - 2 * STATUS_S:
             self._next_status = now + STATUS_S
-            regions = [node.status() for node in self._nodes]
+            regions = [node.status() for node in self.nodes]
             self._send(self._status, BrainStatus(header=Header.at(now), process=self._process, regions=regions))
         if self._journal is not None and (now >= self._next_flush or now < self._next_flush - 2 * JOURNAL_S):
             self._next_flush = now + JOURNAL_S

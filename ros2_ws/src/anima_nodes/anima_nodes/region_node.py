@@ -32,12 +32,23 @@ PROFILES = {
 class RegionNode(Node):
     """Runs the component of a row. Whoever owns the clock calls `advance`; wake topics step it at once."""
 
-    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
-        """With a `journal` every step is written down, so that it can be replayed."""
-        super().__init__(row.node)
+    def __init__(
+        self,
+        row: Row,
+        settings: Settings,
+        journal: Journal | None = None,
+        namespace: str = "",
+        component: Component | None = None,
+    ) -> None:
+        """With a `journal` every step is written down, so that it can be replayed.
+
+        `namespace` is for a process with nodes of several robots, else the command line says it; a `component` that is
+        given is not built.
+        """
+        super().__init__(row.node, namespace=namespace)
         self.row = row
         self.inbox = Inbox()
-        self.component: Component = journal.build(row) if journal is not None else row.build(settings)
+        self.component: Component = component or (row.build(settings) if journal is None else journal.build(row))
         self._steps = 0
         self._counted_since = 0.0
         self._last_sent = ("", 0.0)

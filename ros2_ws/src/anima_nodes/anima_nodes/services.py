@@ -18,6 +18,7 @@ from anima.audit.journal import Journal
 from anima.brain import Row
 from anima.config import Settings
 from anima.failure import Failure
+from anima.runtime.component import Component
 from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.mind import Fault, Outcome, SkillCall, StopRequest, Verdict
@@ -54,8 +55,15 @@ class ReflexNode(RegionNode):
 class SimulatedBodyNode(RegionNode):
     """A simulated body, with `sim/inject_fault`; it draws pictures only for those who look."""
 
-    def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
-        super().__init__(row, settings, journal)
+    def __init__(
+        self,
+        row: Row,
+        settings: Settings,
+        journal: Journal | None = None,
+        namespace: str = "",
+        component: Component | None = None,
+    ) -> None:
+        super().__init__(row, settings, journal, namespace, component)
         self.create_service(InjectFault, "sim/inject_fault", self._inject)
         self.create_timer(0.5, self._look_who_watches, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -82,7 +90,8 @@ class EarsNode(RegionNode):
     """
 
     def __init__(self, row: Row, settings: Settings, journal: Journal | None = None) -> None:
-        super().__init__(row, settings, journal)
+        del journal  # they hear outside of their steps, which do nothing; the words are written down by who takes them
+        super().__init__(row, settings)
         self.create_service(Say, "say", self._hear)
 
     def _hear(self, request: Any, response: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.clock import Clock
@@ -37,8 +38,17 @@ class WorldNode(Node):
 _BOARD_LAG_S = 0.065
 
 
-def drive_time(heart: ProcessNode | WorldNode, settings: Settings) -> None:
-    """Make `heart` step through simulated time; `Pacer` says when the next tick may be."""
+def drive_time(
+    heart: ProcessNode | WorldNode,
+    settings: Settings,
+    company: Sequence[ProcessNode] = (),
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Make `heart` step through simulated time; `Pacer` says when the next tick may be.
+
+    `company` are the hearts of further robots in the same world: they step after it, and time waits for their minds,
+    too. `before` is called before each tick.
+    """
     others = processes(settings.composed, settings.sim)
     if isinstance(heart, WorldNode):
         pacer = Pacer(TICK_S, settings.speed, lag_s=_BOARD_LAG_S)
@@ -60,16 +70,17 @@ def drive_time(heart: ProcessNode | WorldNode, settings: Settings) -> None:
     def arm_moving(message: Any) -> None:
         pacer.moving(True)
 
-    for process in others:
-        topic = t.HEARTBEATS[process]
-        heart.create_subscription(ros_class(topic.type.ros), topic.name, listen(process), PROFILES[topic.qos])
-    heart.create_subscription(ros_class(t.CMD_VEL.type.ros), t.CMD_VEL.name, moving, PROFILES[t.CMD_VEL.qos])
-    heart.create_subscription(
-        ros_class(t.ARM_COMMAND.type.ros), t.ARM_COMMAND.name, arm_moving, PROFILES[t.ARM_COMMAND.qos]
-    )
+    hearts = (heart, *company)
+    for one in hearts:
+        heard = [(t.HEARTBEATS[process], listen(f"{one.get_namespace()}/{process}")) for process in others]
+        for topic, take in (*heard, (t.CMD_VEL, moving), (t.ARM_COMMAND, arm_moving)):
+            one.create_subscription(ros_class(topic.type.ros), topic.name, take, PROFILES[topic.qos])
 
     def tick() -> None:
         if pacer.ready(time.monotonic()):
-            heart.advance(pacer.advance())
+            before()
+            now = pacer.advance()
+            for one in hearts:
+                one.advance(now)
 
     heart.create_timer(POLL_S, tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
