@@ -303,7 +303,7 @@ def bench_deaths(seed: int, arguments: list[str], console: Console) -> tuple[dic
         "deaths": len(cases), "with_faults": sum(bool(case.faults) for case in cases),
         "worst_rest_s": max(rests, default=0.0), "exit_codes": codes, "cases": [asdict(case) for case in cases],
     }  # fmt: skip
-    return figures, not wrong and not any(case.faults for case in cases)
+    return figures, not wrong and len(cases) == len(chosen) and not any(case.faults for case in cases)
 
 
 def _run(
@@ -322,10 +322,13 @@ def _run(
         with graph("mujoco", seed, speed, **sets) as running, Client((*_TOPICS, *hearts)) as client:
             client.wait_ready(_PATIENCE_S)
             victims = Victims(Life(client, running), composed)
-            for name in track(chosen, "killing", console=console):
-                cases.append(victims.kill(name))
-                for fault in cases[-1].faults:
-                    console.print(f"[red]{name}: {fault}[/red]", soft_wrap=True)
+            try:
+                for name in track(chosen, "killing", console=console):
+                    cases.append(victims.kill(name))
+                    for fault in cases[-1].faults:
+                        console.print(f"[red]{name}: {fault}[/red]", soft_wrap=True)
+            except KeyboardInterrupt:
+                console.print(f"broken off after {len(cases)} of {len(chosen)}; their figures follow")
             return cases, running.stop()
 
 

@@ -343,6 +343,18 @@ class TestProcesses:
         rig.tick(beat(rig.now, "reflex"))
         assert rig.drive(0.3, seconds=4.0)[0] == pytest.approx(0.3)
 
+    @pytest.mark.parametrize(
+        ("node", "goes_on"), [("memory", True), ("markers", True), ("motor_cortex", False), ("ears", False)]
+    )
+    def test_of_nodes_with_processes_of_their_own_only_those_that_steer_are_missed(
+        self, rig: Rig, node: str, goes_on: bool
+    ) -> None:
+        rig.kernel = ReflexKernel(SETTINGS.model_copy(update={"composed": False}))
+        rig.drive(0.3, 0.0, 4.0, beat(0.0, node))
+        assert rig.out[0] == pytest.approx(0.3)
+        rig.drive(0.3, seconds=0.4)
+        assert rig.out[0] == pytest.approx(0.3 if goes_on else 0.0)
+
     def test_the_grace_at_the_start_covers_a_slow_process(self, rig: Rig) -> None:
         rig.tick(beat(rig.now, "planner"))
         assert rig.drive(0.3, seconds=1.0)[0] == pytest.approx(0.3)
