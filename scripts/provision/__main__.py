@@ -16,7 +16,9 @@ from provision.progress import CommandFailed, Progress, SetupError
 def set_up(place: steps.Place, purposes: Sequence[str], *, rebuild_workspace: bool) -> None:
     """Do every step that is not done yet. Raises SetupError at the first that fails."""
     for_tests = "tests" in purposes
-    progress = Progress(place.root / ".setup" / "logs", total=9 if for_tests else 7)
+    # Beside the usual environment stand those that only the ROS side is tested in: no language model thinks there.
+    thinks = place.wheels == "kilted"
+    progress = Progress(place.root / ".setup" / "logs" / place.venv.name, total=5 + 2 * for_tests + 2 * thinks)
     started_s = time.monotonic()
     done = place.venv / "anima-setup-done"
     steps.debian_packages(place, progress, purposes)
@@ -24,12 +26,14 @@ def set_up(place: steps.Place, purposes: Sequence[str], *, rebuild_workspace: bo
     steps.python_packages(place, progress)
     if for_tests:
         steps.test_packages(place, progress)
-    steps.llama_cpp(place, progress)
+    if thinks:
+        steps.llama_cpp(place, progress)
     steps.project(place, progress)
     steps.ros_workspace(place, progress, force=rebuild_workspace)
     if for_tests:
         launch_check.launch_checker(place, progress)
-    steps.models(place, progress)
+    if thinks:
+        steps.models(place, progress)
     done.touch()
     print(f"Set up in {time.monotonic() - started_s:.0f} s. What is there and what is not: ./anima doctor")
 
