@@ -54,7 +54,8 @@ def main() -> int:
     purposes = ["demo", *(name for name in ("firmware", "gazebo", "tests") if getattr(arguments, name))]
     root: Path = arguments.root.resolve()
     (root / ".setup").mkdir(exist_ok=True)
-    with (root / ".setup" / "lock").open("w") as lock:
+    # One set-up at a time of each environment; they don't share anything that is built.
+    with (root / ".setup" / f"lock-{arguments.wheels or 'usual'}").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
