@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from anima.brain import table
 from anima.runtime import supervisor
 from anima.runtime.processes import Process
 from anima.runtime.supervisor import Supervisor, commands, started_again
@@ -99,6 +100,17 @@ def test_a_death_says_what_holds_the_robot_still_now(process: str, held: str) ->
     assert held in str(supervisor.Death(process, -signal.SIGKILL, Path("a.log")))
 
 
+@pytest.mark.parametrize(
+    ("node", "held"),
+    [
+        ("memory", "the robot goes on without it"), ("perception", "the robot goes on without it"),
+        ("motor_cortex", "reflexes hold the robot still"), ("reflex_kernel", "body stops when no command comes"),
+    ],
+)  # fmt: skip
+def test_the_death_of_a_node_with_a_process_of_its_own_says_whether_the_robot_goes_on(node: str, held: str) -> None:
+    assert held in str(supervisor.Death(node, -signal.SIGKILL, Path("a.log"), composed=False))
+
+
 def test_processes_stop_in_reverse_order_each_after_the_other_is_gone(tmp_path: Path) -> None:
     order = tmp_path / "order"
     names = ["body", "reflex", "brain", "planner"]
@@ -165,6 +177,16 @@ def test_each_process_of_the_brain_has_one_command_with_the_same_settings() -> N
         assert command[command.index("--settings") + 1] == "mine.yaml"
         assert [command[i + 1] for i, word in enumerate(command) if word == "--set"] == ["seed=3", "llm.threads=1"]
         assert command[-3:] == ["--ros-args", "-p", "use_sim_time:=true"]
+
+
+@pytest.mark.parametrize("sim", ["mujoco", "none"])
+def test_with_one_process_per_node_each_row_of_the_table_has_a_command(sim: str) -> None:
+    found = commands({"sim": sim, "composed": "false"})
+    assert list(found) == [row.node for row in table(sim, composed=False)]
+    assert all(command[command.index("--process") + 1] == name for name, command in found.items())
+    again = started_again(found, sim)
+    assert set(found) - set(again) == ({"body"} if sim == "mujoco" else set())
+    assert [name for name, command in again.items() if "--stopped" in command] == ["reflex_kernel"]
 
 
 def test_a_process_that_died_is_started_again_and_keeps_its_log(tmp_path: Path) -> None:
