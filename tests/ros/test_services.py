@@ -10,6 +10,7 @@ from std_srvs.srv import Trigger
 from support.ros_rig import Bench
 
 from anima import topics as t
+from anima.audit.journal import Journal
 from anima.brain import TABLE, WORLD
 from anima.config import load_settings
 from anima_nodes.services import NODES, EarsNode, GateNode, ReflexNode, SimulatedBodyNode
@@ -86,8 +87,10 @@ def say(bench: Bench, **request: str) -> Say.Response:
     return bench.wait(client.call_async(Say.Request(**request)))
 
 
-def test_what_is_said_is_published_once_however_often_a_tool_asks(bench: Bench) -> None:
-    bench.add(EarsNode(ROWS["ears"], load_settings())).advance(3.0)
+@pytest.mark.parametrize("recorded", [False, True], ids=["plain", "recorded"])
+def test_what_is_said_is_published_once_however_often_a_tool_asks(bench: Bench, recorded: bool) -> None:
+    journal = Journal("brain", load_settings(), print) if recorded else None
+    bench.add(EarsNode(ROWS["ears"], load_settings(), journal)).advance(3.0)
     heard = bench.listen(t.UTTERANCE)
     for _ in range(3):
         assert say(bench, text="come to me", speaker="ana", id="u7").success
