@@ -21,7 +21,7 @@ _MINDS = tuple(process for process in Process if process is not Process.BODY)
 def company(names: Sequence[str], settings: Mapping[str, str], folder: Path) -> dict[str, Supervisor]:
     """What runs the bodies (under ``""``) and each robot's mind (under its name), none of it started yet.
 
-    Logs go to `folder`. Unless the settings say where, each robot remembers in a file of its own.
+    Logs go to `folder`. Unless the settings say where, each robot remembers in the file of its namespace.
     """
     words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     bodies = [
@@ -30,10 +30,7 @@ def company(names: Sequence[str], settings: Mapping[str, str], folder: Path) -> 
     ]  # fmt: skip
     found = {"": Supervisor({Process.BODY.value: bodies}, folder)}
     for name in names:
-        own = dict(settings)
-        if not own.get("memory_url"):
-            own["memory_url"] = f"sqlite:///{state_folder() / f'mind-{name}.db'}"
-        mind = commands(own, _MINDS, namespace=name)
+        mind = commands(settings, _MINDS, namespace=name)
         found[name] = Supervisor(mind, folder / name, started_again(mind, "mujoco"))
     return found
 

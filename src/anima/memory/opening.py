@@ -26,6 +26,7 @@ from anima.memory.kinds import (
 )
 from anima.memory.rows import REAL_CLOCK, Item, Stamp
 from anima.memory.store import Store
+from anima.runtime.supervisor import own_namespace
 from anima.types.base import Time
 from anima.types.glue import Episode
 from anima.types.mind import Objective
@@ -62,8 +63,12 @@ class RunClock:
 
 
 def default_file() -> Path:
-    """Where a robot remembers unless it is told otherwise: ``~/.local/state/anima/mind.db``."""
-    return state_folder() / "mind.db"
+    """Where a robot remembers unless it is told otherwise: ``~/.local/state/anima/mind.db``.
+
+    In a namespace, e.g. ``ada``, it is ``mind-ada.db``: two robots don't share a mind.
+    """
+    space = own_namespace().replace("/", "-")
+    return state_folder() / (f"mind-{space}.db" if space else "mind.db")
 
 
 def open_store(settings: Settings) -> Store | None:

@@ -21,6 +21,7 @@ from anima.body.equipment import load_equipment
 from anima.brain import rows_of
 from anima.config import ConfigError, Settings, load_settings
 from anima.runtime.processes import REFLEXES, processes
+from anima.runtime.supervisor import NAMESPACE_VARIABLE
 
 from .heart import ProcessJournal, ProcessNode
 from .region_node import RegionNode
@@ -81,12 +82,14 @@ def overrides(pairs: list[str]) -> dict[str, Any]:
 
 
 def settings_of(arguments: argparse.Namespace, argv: list[str]) -> Settings:
-    """What the command line says; the namespace in it tells the emulated boards of several robots apart.
+    """What the command line says; the namespace in it tells the emulated boards and memories of several robots apart.
 
     Raises `ConfigError`.
     """
     spaces = [word.partition(":=")[2] for word in argv if word.startswith("__ns:=")]
     board = {"link.board": spaces[-1]} if spaces else {}
+    if spaces:
+        os.environ[NAMESPACE_VARIABLE] = spaces[-1]
     path = Path(arguments.settings) if arguments.settings else None
     return load_settings({**board, **overrides(arguments.set)}, path)
 
