@@ -65,6 +65,12 @@ def test_one_that_creeps_on_during_the_hazard_is_not() -> None:
     assert "held" in answer.faults(LIMITS)[0]
 
 
+def test_creeping_is_forgiven_before_an_obstacle_alone() -> None:
+    creeping = drive((1.0, 0.3, 0.3), (0.5, 0.0, 0.0), (1.5, 0.02, 0.02), (1.0, 0.3, 0.3))
+    assert judged(creeping, kind="obstacle").answers[0].held == 1.0
+    assert judged(creeping, kind="cliff").answers[0].held == pytest.approx(0.25)
+
+
 def test_one_that_never_goes_on_is_not_unless_nobody_wishes_to() -> None:
     stuck = drive((1.0, 0.3, 0.3), (4.0, 0.0, 0.0))
     (answer,) = judged(stuck).answers
