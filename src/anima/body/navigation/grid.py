@@ -35,6 +35,7 @@ _SET_OUT_AGAIN = 2
 _ESCAPE_MPS = 0.15
 _ESCAPE_REACH_M = 0.6
 _NEAR_M = 0.40
+_OFF_GOAL_M = 0.02
 # Behind and before the robot, from its centre, that must be free of lidar points to back off or out.
 _HALF_WIDTH_M = 0.21
 _BEHIND_M = 0.27
@@ -91,6 +92,11 @@ class GridNavigator:
     def path_lengths(self, start: Pose2D, goals: Sequence[Pose2D]) -> list[float]:
         """Metres to drive from `start` to each goal by what is known now; `inf` where there is no way."""
         return self._planner.lengths(start, goals)
+
+    def can_turn_at(self, goals: Sequence[Pose2D]) -> list[bool]:
+        """Whether the base could turn on the spot at each goal, by what is known now, a little off it too."""
+        enough = self._tuning.turning_clearance_m + _OFF_GOAL_M
+        return [self._costmap.clearance_at(goal.x, goal.y) >= enough for goal in goals]
 
     def step(self, now: float, pose: Pose2D, odometry: Odometry, scan: LaserScan | None) -> Navigation:
         """One step of the drive; raises RuntimeError without a goal."""

@@ -75,3 +75,7 @@ class Navigator(Protocol):
     def path_lengths(self, start: Pose2D, goals: Sequence[Pose2D]) -> list[float]:
         """Metres to drive from `start` to each goal by what is known now; `inf` where there is no way."""
         ...
+
+    def can_turn_at(self, goals: Sequence[Pose2D]) -> list[bool]:
+        """Whether the base could turn on the spot at each goal, by what is known now, a little off it too."""
+        ...

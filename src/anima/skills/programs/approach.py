@@ -34,6 +34,9 @@ _FARTHEST_M = REACH_M[1] - 0.015  # a stand that counts on the last centimetre f
 _EASY_M = 0.28                    # farther than this the arm must stretch,
 _STRETCH_COST = 10.0              # so much more drive a stand is worth for each metre that it saves the arm
 _CORNER_M = 0.20  # the base stands this far inside the ends of an edge where it can
+_ASIDES_M = (0.0, 0.06, -0.06, 0.12, -0.12)  # and so far to the side, where it could not turn:
+_ASIDE_COST = 4.0  # so much more drive a stand is worth for each metre less to the side,
+_TIGHT_COST_M = 2.0  # and for room to turn
 
 
 def run(arguments: OfObject, body: Body) -> Program:
@@ -106,23 +109,27 @@ def _stands(
     """The edges from which the arm reaches, and where to stand before each, quickest and easiest first."""
     shoulder = float(hand.planner.arm.shoulder[0])
     found: list[tuple[Edge, Pose2D]] = []
-    stretches: list[float] = []
+    costs: list[float] = []
     least = math.inf
     for edge in edges(surface):
         depth, left = edge.frame.seen(*at)
         inside = max(0.0, edge.length_m / 2 - _CORNER_M)
-        for stand_left in sorted({left, min(max(left, -inside), inside)}, key=abs):
+        clamped = min(max(left, -inside), inside)
+        for stand_left in sorted({left, *(clamped + aside for aside in _ASIDES_M)}, key=abs):
             radius = math.hypot(stop_distance(depth, shoulder) - shoulder + depth, stand_left - left)
             least = min(least, radius)
             if radius <= _FARTHEST_M:
                 found.append((edge, edge.base_at(STANDOFF_M, stand_left)))
-                stretches.append(max(0.0, radius - _EASY_M))
+                aside = 0.0 if stand_left == left else abs(stand_left - clamped)
+                costs.append(_STRETCH_COST * max(0.0, radius - _EASY_M) + _ASIDE_COST * aside)
     if not found:
         far = f"the {words} lies {least:.2f} m from the nearest place for the shoulder, out of the arm's reach"
         raise Failed(Failure.PRECONDITION_UNMET, far)
-    lengths = body.navigator.path_lengths(body.senses.located(), [stand for _, stand in found])
-    order = sorted(range(len(found)), key=lambda index: lengths[index] + _STRETCH_COST * stretches[index])
-    return [found[index] for index in order]
+    places = [stand for _, stand in found]
+    lengths = body.navigator.path_lengths(body.senses.located(), places)
+    tight = [0.0 if roomy else _TIGHT_COST_M for roomy in body.navigator.can_turn_at(places)]
+    order = sorted(range(len(found)), key=lambda k: lengths[k] + tight[k] + costs[k])
+    return [found[k] for k in order]
 
 
 def _faces(body: Body, surface: Surface, thing: ObjectState) -> bool:

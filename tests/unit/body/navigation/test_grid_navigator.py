@@ -127,6 +127,11 @@ def test_lengths_are_what_is_driven_and_infinite_where_there_is_no_way() -> None
     assert through[0] == pytest.approx(4.0, rel=0.1)
 
 
+def test_it_says_where_it_could_turn() -> None:
+    beside_wall, in_the_open = Pose2D(0.30, 1.9, 0.0), Pose2D(1.0, 1.9, 0.0)
+    assert navigator(TWO_ROOMS).can_turn_at([beside_wall, in_the_open]) == [False, True]
+
+
 def test_stepping_without_a_goal_is_a_mistake_that_is_told() -> None:
     cart = Cart(TWO_ROOMS, Pose2D(1.0, 1.9, 0.0))
     with pytest.raises(RuntimeError, match="set_goal"):
