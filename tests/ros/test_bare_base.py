@@ -12,11 +12,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from geometry_msgs.msg import Twist
 from rclpy.qos import QoSProfile
-from support import bare_base
 from support.running_graph import NAMESPACE, Graph, at, running_graph
 
 from anima import topics as t
@@ -42,9 +42,10 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 @pytest.fixture(scope="module")
 def base(graph: Graph) -> Iterator[subprocess.Popen[bytes]]:
-    words = [sys.executable, bare_base.__file__, "--map", SETTINGS.map_folder, "--pose", *map(str, START)]
+    words = [sys.executable, "-m", "support.bare_base", "--map", str(SETTINGS.map_folder), "--pose", *map(str, START)]
     words += ["--ros-args", "-r", f"__ns:={NAMESPACE}"]
-    child = subprocess.Popen([str(word) for word in words], env=os.environ)
+    path = f"{Path(__file__).parents[1]}:{os.environ.get('PYTHONPATH', '')}"
+    child = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path})
     yield child
     child.terminate()
     child.wait(10)
