@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from anima import brain
 from anima import topics as t
@@ -42,7 +41,9 @@ from anima.console.options import (
     inner,
     switched,
 )
+from anima.console.skills import skills
 from anima.console.start import NotArmed, arm, graph
+from anima.console.turns import turns
 from anima.console.view import view
 from anima.install.commands import doctor, models_app
 from anima.learning.commands import add_to as add_learning
@@ -68,6 +69,8 @@ app.command()(doctor)
 app.command(add_help_option=False, context_settings=PASSED_ON)(bench)
 app.command()(foxglove)
 app.command()(view)
+app.command()(skills)
+app.command()(turns)
 app.callback()(for_every_command)
 add_learning(app)
 
@@ -138,13 +141,11 @@ def _raise_deaths(running: Supervisor) -> None:
 @app.command()
 def demo(
     errand: Annotated[str, typer.Option(help="One order to carry out; without it a conversation opens.")] = "",
-    sim: Sim = "mujoco",
-    seed: Seed = 1,
-    speed: Speed = 2.0,
-    model: Model = "",
+    sim: Sim = "mujoco", seed: Seed = 1, speed: Speed = 2.0, model: Model = "", memory: Memory = "none",
     out: Annotated[Path | None, typer.Option(help="Folder for the film and the map picture.")] = None,
-    record: Record = False,
-    sets: Set = None,
+    record: Record = False, sets: Set = None, lessons: Lessons = True, selfmodel: SelfModel = True,
+    intentions: Intentions = True, facts: Facts = True, parts: Parts = True, who: Who = "", packs: Packs = "",
+    isolated: Isolated = False,
 ) -> None:
     """Start the robot in its simulated flat and talk to it, or run one errand and exit with its result.
 
@@ -154,8 +155,10 @@ def demo(
     from anima_sim.errand import TOPICS, run_conversation, run_one
 
     folder = out or state_folder() / "errands"
+    off = switched(lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
+    more = {"memory_url": memory, **_more(record, sets), **off, **inner(who, packs, isolated)}
     try:
-        with graph(sim, seed, speed, model, **_more(record, sets)) as running, Client(TOPICS) as client:
+        with graph(sim, seed, speed, model, **more) as running, Client(TOPICS) as client:
             console.print(f"starting the robot (logs in {running.log('brain').parent}) …")
             client.wait_ready(180.0, alive=lambda: _raise_deaths(running))
             if sim == "firmware":
@@ -172,8 +175,17 @@ def demo(
 
 
 @app.command()
-def chat() -> None:
-    """Talk to a running robot; shows what it thinks, calls and does. Ctrl-D leaves, the robot stays up."""
+def chat(
+    lessons: Lessons = True, selfmodel: SelfModel = True, intentions: Intentions = True, facts: Facts = True,
+    parts: Parts = True,
+) -> None:
+    """Talk to a running robot; shows what it thinks, calls and does. Ctrl-D leaves, the robot stays up.
+
+    A robot keeps the switches that it was started with. Given one here, e.g. --no-lessons, a simulated robot is started
+    for this conversation, which remembers as config/anima.yaml says: `anima demo` with the same switches.
+    """
+    if not (lessons and selfmodel and intentions and facts and parts):
+        demo(memory="", lessons=lessons, selfmodel=selfmodel, intentions=intentions, facts=facts, parts=parts)
     from anima_nodes.client import Client, NotReady
     from anima_sim.errand import TOPICS, run_conversation
 
@@ -246,19 +258,6 @@ def teleop() -> None:
             drive_by_hand(client, console)
     except (NotReady, NoTerminal) as error:
         raise _fail(str(error)) from None
-
-
-@app.command()
-def skills() -> None:
-    """List what the robot can do, with parameters and time limits."""
-    from anima.skills.registry import SKILLS
-
-    table = Table("skill", "parameters", "holds", "limit", "what it does")
-    for skill in SKILLS.values():
-        fields = ", ".join(skill.arguments.model_fields)
-        holds = ", ".join(sorted(resource.value for resource in skill.resources))
-        table.add_row(skill.name, fields, holds, f"{skill.timeout_s:.0f} s", skill.doc)
-    console.print(table)
 
 
 @app.command()

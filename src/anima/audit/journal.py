@@ -7,7 +7,7 @@ Four kinds of lines, told by their first key:
 - ``{"state": node, …}`` follows it, per region: its dump (null if it has none) and the last value of each topic.
 - ``{"v": number, "t": topic, "d": {…}}`` is a value, written once and then spoken of by its number.
 - ``{"s": node, "at": now, "in": [numbers], "out": [numbers]}`` is a step; with ``turns`` for what the language model
-  answered in it, and ``error`` when it raised.
+  answered in it (and by its marks when each was queued, begun, set aside and ended), and ``error`` when it raised.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from anima.config import CONFIG, Settings
 from anima.planner.llm.base import (
     Completion,
     Given,
+    Mark,
     Mind,
     Pending,
     Read,
@@ -88,7 +89,8 @@ def told(answer: Completion | Read | Weighed) -> dict[str, Any]:
 
 def answered(task: Task[Given], fields: Mapping[str, Any]) -> Given:
     """The answer to `task` that `told` had written."""
-    values = dict(fields)
+    values = {name: value for name, value in fields.items() if name not in ("role", "background")}
+    values["marks"] = tuple(Mark(**mark) for mark in fields.get("marks", ()))
     if isinstance(task, Reading):
         packed = values["states"]
         values["states"] = np.frombuffer(base64.b64decode(packed["f4"]), "<f4").reshape(packed["shape"])
@@ -107,7 +109,8 @@ class _WitnessedTurn(Generic[Given]):
     def poll(self) -> Given | None:
         done = self._pending.poll()
         if isinstance(done, Completion | Read | Weighed):
-            self._note({"asked": asked(self._task), **told(done)})
+            task = self._task
+            self._note({"asked": asked(task), "role": task.role, "background": task.background, **told(done)})
         return done
 
     def cancel(self) -> None:

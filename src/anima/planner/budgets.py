@@ -30,8 +30,8 @@ class Budgets(Tuning):
 
     focus: int = Field(ge=40, le=400)
     know: int = Field(ge=40, le=400)
-    lessons: int = Field(ge=20, le=400)
-    leanings: int = Field(ge=12, le=400)
+    lessons: int = Field(default=70, ge=20, le=400)
+    leanings: int = Field(default=40, ge=12, le=400)
     concerns: int = Field(ge=20, le=400)
     history: int = Field(ge=20, le=400)
     mode: int = Field(ge=8, le=40)

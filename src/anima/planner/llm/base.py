@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,37 @@ Given = TypeVar("Given")
 
 class LlmError(RuntimeError):
     """A model that can't be used; the message says which, why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something that became of a task: queued, begun, first token, set aside, given up (by who asked),
+    ended, failed, cancelled.
+
+    `order` counts the marks of all tasks of one model; `at_s` is the machine's monotonic clock; `tokens` is how many
+    tokens the model had computed by then, for whatever task: between two marks that is the time that a slow machine
+    can't stretch.
+    """
+
+    order: int
+    what: str
+    at_s: float
+    tokens: int
+
+
+class Meter:
+    """Counts what one model computes, and puts in order what becomes of its tasks. Any thread may mark."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self._order = 0
+        self._lock = threading.Lock()
+
+    def mark(self, what: str) -> Mark:
+        """The next mark."""
+        with self._lock:
+            self._order += 1
+            return Mark(self._order, what, time.monotonic(), self.tokens)
 
 
 @dataclass(frozen=True)
@@ -46,6 +78,7 @@ class Completion:
     decode_s: float = 0.0
     confidence: float = 0.0
     error: str = ""
+    marks: tuple[Mark, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -100,6 +133,7 @@ class Read:
     cached_tokens: int = 0
     seconds: float = 0.0
     error: str = ""
+    marks: tuple[Mark, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -134,6 +168,7 @@ class Weighed:
     cached_tokens: int = 0
     seconds: float = 0.0
     error: str = ""
+    marks: tuple[Mark, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -214,10 +249,21 @@ class Mind(LanguageModel, Protocol):
 
 @dataclass
 class Written:
-    """What a turn that was set aside had written: its tokens, and the logarithm of their probability."""
+    """What a turn that was set aside had written: its tokens, and the logarithm of their probability.
+
+    `begins` is called with the first of them.
+    """
 
     tokens: list[int] = field(default_factory=list)
     log_p: float = 0.0
+    begins: Callable[[], object] = lambda: None
+
+    def add(self, token: int, log_p: float) -> None:
+        """One more token; `log_p` is that of all until now."""
+        self.tokens.append(token)
+        self.log_p = log_p
+        if len(self.tokens) == 1:
+            self.begins()
 
 
 class Slot(Generic[Given]):
@@ -227,17 +273,25 @@ class Slot(Generic[Given]):
     of a background task counts from its last beginning, for the planner may keep it waiting for long.
     """
 
-    def __init__(self, task: Task[Given]) -> None:
+    def __init__(self, task: Task[Given], meter: Meter | None = None) -> None:
         self.task = task
         self.done: Given | None = None
+        self._meter = meter or Meter()
+        self._marks: list[Mark] = []
         self.cancelled = False
         self.set_aside = False
-        self.written = Written()
+        self.written = Written(begins=lambda: self.mark("first token"))
         self._patience_s = task.budget_s + (QUEUE_GRACE_S if task.background else LOADING_GRACE_S)
         self._began = time.monotonic()
+        self.mark("queued")
+
+    def mark(self, what: str) -> None:
+        """Note what becomes of the task; the answer tells it."""
+        self._marks.append(self._meter.mark(what))
 
     def begin(self) -> None:
         """The worker takes the task up."""
+        self.mark("begun")
         self.set_aside = False
         if self.task.background:
             self._patience_s, self._began = self.task.budget_s + QUEUE_GRACE_S, time.monotonic()
@@ -251,11 +305,21 @@ class Slot(Generic[Given]):
 
     def cancel(self) -> None:
         """The worker sees this at its next check."""
+        if self.done is None and not self.cancelled:
+            self.mark("given up")
         self.cancelled = True
+
+    def end(self, answer: Given) -> None:
+        """This came of it; a task ends once."""
+        if self.done is None:
+            error = getattr(answer, "error", "")
+            self.mark("ended" if not error else "cancelled" if self.cancelled else "failed")
+            told = replace(cast(Any, answer), marks=tuple(self._marks))
+            self.done = cast(Given, told)
 
     def fail(self, error: str) -> None:
         """End without an answer."""
-        self.done = self.task.failed(error)
+        self.end(self.task.failed(error))
 
     def must_stop(self, others_wait: Callable[[], bool]) -> bool:
         """Whether the worker has to let go of the task now: given up, or others go before it."""

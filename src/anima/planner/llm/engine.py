@@ -24,6 +24,7 @@ from anima.planner.llm.base import (
     Completion,
     LlmError,
     Message,
+    Meter,
     Read,
     Reading,
     Request,
@@ -52,7 +53,7 @@ class Engine:
     Raises `LlmError` at construction when the file is missing, is no model, or ignores grammars.
     """
 
-    def __init__(self, path: Path, threads: int, context_tokens: int, cache: Path | None) -> None:
+    def __init__(self, path: Path, threads: int, context_tokens: int, cache: Path | None, meter: Meter) -> None:
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # busy waiting collapses throughput on shared cores
         try:
             import llama_cpp.llama_cpp as lib
@@ -60,6 +61,7 @@ class Engine:
             raise LlmError(f"llama-cpp-python can't be loaded ({error}): run `make setup` or set llm.server") from error
         if not path.is_file():
             raise LlmError(f"{path}: no such model file; get it with `./anima models fetch`, or set llm.model")
+        self._meter = meter
         self._lib: Any = lib
         _silence(lib)
         lib.llama_backend_init()
@@ -306,6 +308,7 @@ class Engine:
                 batch.logits[i] = i == len(chunk) - 1
             code = 2 if self._must_stop() else self._lib.llama_decode(self._context, batch)
             if code == 0:
+                self._meter.tokens += len(chunk)
                 sequence.tokens.extend(chunk)
                 continue
             self._cells.truncate(sequence, position)
@@ -331,8 +334,7 @@ class Engine:
             if not ended and len(left) != 1:
                 self._lib.llama_sampler_accept(grammar, token)
                 self._evaluate(sequence, [token])
-            written.tokens.append(token)
-            written.log_p = log_p
+            written.add(token, log_p)
             if ended or len(left) == 1:
                 return data.decode("utf-8", "replace") if ended else left[0]
         raise LlmError(f"the answer was not complete after {request.max_tokens} tokens: {data[:80]!r}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anima.planner.budgets import estimate
-from anima.planner.llm.base import Completion, LlmError, Read, Reading, Request, Slot, Weighed, Weighing
+from anima.planner.llm.base import Completion, LlmError, Meter, Read, Reading, Request, Slot, Weighed, Weighing
 from anima.planner.llm.engine import Engine
 from anima.planner.llm.turns import Turns
 
@@ -35,25 +35,26 @@ class LlamaCpp:
         self._file, self._threads, self._context_tokens = file, threads, context_tokens
         self._prefix_cache = prefix_cache
         self._turns = Turns()
+        self._meter = Meter()
         self._engine: Engine | None = None
         self._worker = threading.Thread(target=self._work, name="llama", daemon=True)
         self._worker.start()
 
     def start(self, request: Request) -> Slot[Completion]:
         """Queue a turn; returns at once. Any thread may call it."""
-        slot = Slot[Completion](request)
+        slot = Slot[Completion](request, self._meter)
         self._turns.put(slot)
         return slot
 
     def read(self, reading: Reading) -> Slot[Read]:
         """Queue a look at hidden states; returns at once."""
-        slot = Slot[Read](reading)
+        slot = Slot[Read](reading, self._meter)
         self._turns.put(slot)
         return slot
 
     def weigh(self, weighing: Weighing) -> Slot[Weighed]:
         """Queue a comparison of options; returns at once."""
-        slot = Slot[Weighed](weighing)
+        slot = Slot[Weighed](weighing, self._meter)
         self._turns.put(slot)
         return slot
 
@@ -71,7 +72,9 @@ class LlamaCpp:
         while (slot := self._turns.take()) is not None:
             try:
                 if self._engine is None:
-                    self._engine = Engine(self._file, self._threads, self._context_tokens, self._prefix_cache)
+                    self._engine = Engine(
+                        self._file, self._threads, self._context_tokens, self._prefix_cache, self._meter
+                    )
                 self._answer(self._engine, slot)
             except LlmError as error:
                 slot.fail(str(error))
@@ -97,6 +100,7 @@ class LlamaCpp:
             case other:
                 raise TypeError(f"{type(other).__name__} is nothing that a model can be asked")
         if answer.error and slot.set_aside and not slot.cancelled:
+            slot.mark("set aside")
             self._turns.put_back(slot)
         else:
-            slot.done = answer
+            slot.end(answer)

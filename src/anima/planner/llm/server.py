@@ -10,7 +10,7 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-from anima.planner.llm.base import Completion, LlmError, Read, Reading, Request, Slot, Weighed, Weighing
+from anima.planner.llm.base import Completion, LlmError, Meter, Read, Reading, Request, Slot, Weighed, Weighing
 from anima.planner.llm.turns import Turns
 
 LOOPBACK = "127.0.0.1"
@@ -31,24 +31,25 @@ class Server:
         self._model = model
         self._takes_grammar = True
         self._turns = Turns()
+        self._meter = Meter()
         self._worker = threading.Thread(target=self._work, name="llm-server", daemon=True)
         self._worker.start()
 
     def start(self, request: Request) -> Slot[Completion]:
         """Queue a turn; returns at once. Turns of the background go after all others, but are not interrupted."""
-        slot = Slot[Completion](request)
+        slot = Slot[Completion](request, self._meter)
         self._turns.put(slot)
         return slot
 
     def read(self, reading: Reading) -> Slot[Read]:
         """A server shows no hidden states: the answer is an error that says so."""
-        slot = Slot[Read](reading)
+        slot = Slot[Read](reading, self._meter)
         slot.fail(f"{self._url}: a server shows no hidden states; judge by weighing options, or set llm.model")
         return slot
 
     def weigh(self, weighing: Weighing) -> Slot[Weighed]:
         """Queue a comparison of options; returns at once."""
-        slot = Slot[Weighed](weighing)
+        slot = Slot[Weighed](weighing, self._meter)
         self._turns.put(slot)
         return slot
 
@@ -63,9 +64,9 @@ class Server:
             try:
                 match slot.task:
                     case Weighing() as weighing:
-                        slot.done = self._weigh(weighing, began)
+                        slot.end(self._weigh(weighing, began))
                     case Request() as request:
-                        slot.done = self._ask(request, began)
+                        slot.end(self._ask(request, began))
                     case other:
                         slot.fail(f"{self._url}: a server can't be asked for a {type(other).__name__}")
             except LlmError as error:
