@@ -21,6 +21,8 @@ from anima_sim.gazebo.tuning import GazeboTuning
 from anima_sim.mjcf_robot import TOUCHED_GROUP
 
 ROBOT, PLACE = "robot", "place"
+# What draws the place from above, by size: for a picture, and for a film, which costs a quarter.
+OVERVIEWS = {(960, 720): "overview", (480, 360): "overview_film"}
 OVERVIEW_PX = (960, 720)
 _OVERVIEW_FOV_RAD = 0.6
 
@@ -317,9 +319,10 @@ def _overview(world: ET.Element, content: ET.Element) -> None:
     model = ET.SubElement(world, "model", name="overview")
     _put(model, "static", "true")
     link = ET.SubElement(model, "link", name="overview")
-    lens = _put(_sensor(link, "overview", "camera", at), "camera")
-    _put(lens, "horizontal_fov", f"{_OVERVIEW_FOV_RAD:g}")
-    _image(lens, *OVERVIEW_PX, near_m=1.0, far_m=40.0)
+    for size, name in OVERVIEWS.items():
+        lens = _put(_sensor(link, name, "camera", at), "camera")
+        _put(lens, "horizontal_fov", f"{_OVERVIEW_FOV_RAD:g}")
+        _image(lens, *size, near_m=1.0, far_m=40.0)
 
 
 def _sensor(link: ET.Element, name: str, kind: str, at: Matrix) -> ET.Element:

@@ -16,7 +16,7 @@ from anima_sim.fault_effects import FaultBox
 from anima_sim.faults import WHEELS
 from anima_sim.gazebo import frames
 from anima_sim.gazebo.prefix import Prefix
-from anima_sim.gazebo.sdf import OVERVIEW_PX, ROBOT, links_of, world_sdf
+from anima_sim.gazebo.sdf import OVERVIEW_PX, OVERVIEWS, ROBOT, links_of, world_sdf
 from anima_sim.gazebo.server import Server
 from anima_sim.gazebo.touches import TouchWatch
 from anima_sim.mjcf_scene import OBSTACLE_HALF_M, OBSTACLE_STORE_M, OBSTACLES, world_mjcf
@@ -189,12 +189,10 @@ class GazeboWorld(RobotWorld):
 
     def overview_image(self, width: int = 960, height: int = 720, shadows: bool = True) -> Picture:
         """The whole place from above, shape (height, width, 3). Gazebo's view has no shadows."""
-        picture = self._colour("overview", *OVERVIEW_PX)
-        if (width, height) == OVERVIEW_PX:
-            return picture
-        if (2 * width, 2 * height) == OVERVIEW_PX:
-            smooth: Picture = picture.reshape(height, 2, width, 2, 3).mean(axis=(1, 3)).astype(np.uint8)
-            return smooth
+        size = (width, height)
+        if size in OVERVIEWS:
+            return self._colour(OVERVIEWS[size], *size)
+        picture = self._colour(OVERVIEWS[OVERVIEW_PX], *OVERVIEW_PX)
         rows = np.arange(height) * OVERVIEW_PX[1] // height
         columns = np.arange(width) * OVERVIEW_PX[0] // width
         return picture[rows][:, columns]
