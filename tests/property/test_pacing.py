@@ -53,15 +53,52 @@ def test_time_never_runs_ahead_of_a_living_process_by_more_than_the_lag_and_a_ti
                 assert not alive or subject.now - stamp <= LAG_S + TICK_S + EPS
 
 
+@given(st.lists(st.tuples(st.sampled_from(["brain", "planner", "reflex"]), st.floats(0.0, 0.9)), max_size=60))
+def test_it_waits_for_each_process_however_long_it_waited_for_another(answers: list[tuple[str, float]]) -> None:
+    """On a busy machine they answer one after the other, each within the patience, and none is left behind."""
+    subject, wall = pacer(), 0.0
+    names = ("brain", "planner", "reflex")
+    stamps = dict.fromkeys(names, 0.0)
+    for name in names:
+        subject.beat(name, 0.0, wall)
+    for name, share in answers:
+        while subject.ready(wall):
+            subject.advance()
+            wall += TICK_S
+        wall += share * PATIENCE_S / len(names)
+        stamps[name] = subject.now
+        subject.beat(name, subject.now, wall)
+        for other in subject.waits_for(wall):  # the others take their turns, and time stands still for them meanwhile
+            wall += share * PATIENCE_S / len(names)
+            stamps[other] = subject.now
+            subject.beat(other, subject.now, wall)
+        assert all(subject.now - stamp <= LAG_S + TICK_S + EPS for stamp in stamps.values())
+
+
+def test_a_process_that_answers_at_once_is_not_gone_because_another_took_long() -> None:
+    subject = pacer()
+    for name in ("brain", "planner"):
+        subject.beat(name, 0.0, 0.0)
+    wall = run(subject, 0.0, 0.2)  # time now stands still for both
+    subject.beat("brain", subject.now, wall)
+    subject.beat("planner", 0.06, wall)
+    wall = run(subject, wall, PATIENCE_S - 0.01)  # the planner takes nearly all patience
+    subject.beat("planner", subject.now, wall)
+    wall = run(subject, wall, 0.2)
+    assert subject.waits_for(wall) == ["brain"], "it was given up for the planner's slowness"
+
+
 @given(speeds)
 def test_a_dead_process_holds_time_no_longer_than_the_patience(speed: float) -> None:
     subject, wall = pacer(speed), 50.0
     subject.beat("brain", 0.0, wall)
     subject.moving(True)
-    wall = run(subject, wall, PATIENCE_S - 0.001)
+    wall = run(subject, wall, LAG_S + 2 * TICK_S + TICK_S / speed)
+    while not subject.waits_for(wall):
+        wall = run(subject, wall, TICK_S)
     held = subject.now
     assert held <= LAG_S + TICK_S + EPS
-    assert not subject.waits_for(wall + 0.002)
+    wall = run(subject, wall, PATIENCE_S + 0.002)
     run(subject, wall, 0.2)
     assert subject.now > held
 
@@ -95,18 +132,21 @@ def test_lost_time_is_not_caught_up_in_a_burst(speed: float, stall_s: float) -> 
 
 
 @given(events)
-def test_waiting_names_exactly_the_processes_that_fell_behind(happens: list[tuple[float, str, bool]]) -> None:
+def test_waiting_names_exactly_the_processes_that_owe_an_answer_and_not_for_too_long(
+    happens: list[tuple[float, str, bool]],
+) -> None:
     subject, wall = pacer(), 0.0
-    beats: dict[str, tuple[float, float]] = {}
+    stamps: dict[str, float] = {}
+    owing: dict[str, float] = {}
     for passes_s, process, _ in happens:
         wall += passes_s
         if process:
-            beats[process] = (subject.now, wall)
+            stamps[process] = subject.now
+            owing.pop(process, None)
             subject.beat(process, subject.now, wall)
         if subject.ready(wall):
             subject.advance()
-        behind = {
-            name for name, (stamp, beaten) in beats.items()
-            if subject.now - stamp > LAG_S and wall - beaten < PATIENCE_S
-        }
-        assert set(subject.waits_for(wall)) == behind
+        for name, stamp in stamps.items():
+            if subject.now - stamp > LAG_S:
+                owing.setdefault(name, wall)
+        assert set(subject.waits_for(wall)) == {name for name, since in owing.items() if wall - since < PATIENCE_S}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -35,6 +36,10 @@ def join_ros(argv: list[str] | None) -> None:
 
 def spin(executor: EventsExecutor) -> None:
     """Spin until shutdown. `spin()` itself busy-loops in some releases; a long `spin_once` does not."""
+    # What start-up made stays. Else the collector looks through all of it at some moment of the first drive, and the
+    # whole process stands still for it: 30 to 60 ms of a fast processor, longer than the reflexes' period.
+    gc.collect()
+    gc.freeze()
     try:
         while rclpy.ok():
             executor.spin_once(timeout_sec=1.0)
