@@ -14,13 +14,13 @@ from anima.memory.embedding import MiniLm
 from anima.memory.opening import RunClock
 from anima.memory.store import IN_MEMORY, Store
 from anima.parts.asking import Ask, Train, Wish
+from anima.parts.context import Context
 from anima.parts.happening import Diary, Happening
 from anima.parts.leaning import Leanings
 from anima.parts.library import KeptPart, PartLibrary
 from anima.parts.roles import load_parts_tuning
 from anima.parts.schema import Part
 from anima.parts.selves import load_self
-from anima.parts.thinking import Context
 from anima.planner.judge import Judgement
 from anima.planner.lexicon import known_names
 from anima.planner.llm.base import Completion, Request

@@ -19,13 +19,13 @@ from anima.memory.opening import RunClock
 from anima.memory.store import IN_MEMORY, Store
 from anima.parts import bench, thinking
 from anima.parts.asking import Ask, Train
+from anima.parts.context import Context
 from anima.parts.happening import Diary, Happening, words_of
 from anima.parts.leaning import Leanings
 from anima.parts.library import KeptPart, PartLibrary
 from anima.parts.roles import load_parts_tuning
 from anima.parts.schema import Part
 from anima.parts.selves import load_self
-from anima.parts.thinking import Context
 from anima.planner.judge import Judgement
 from anima.planner.lexicon import known_names
 from anima.planner.llm.base import Completion, Mind, Request
@@ -82,6 +82,8 @@ class Life:
         while self.mind.echoes:
             pair = next(iter(self.mind.echoes))
             self.think(thinking.join(self.mind, pair, self.mind.echoes.pop(pair)))
+        for id in self.mind.library.noisy():
+            self.think(thinking.consolidate(self.mind, id))
 
     def think(self, train: Train[None]) -> None:
         """A train of thought to its end."""

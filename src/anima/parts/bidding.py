@@ -25,7 +25,7 @@ from anima.planner.names import KnownNames
 from anima.planner.packet import one_line
 from anima.world.predicates import Predicate
 
-WANT_CHARACTERS, PREDICTION_CHARACTERS = 110, 90
+WANT_CHARACTERS, PREDICTION_CHARACTERS, QUERY_CHARACTERS = 110, 90, 60
 _SHOWN = 4  # of triggers, wants, phrases and results
 _PLACES_SHOWN = 3
 
@@ -96,6 +96,21 @@ def portrait(part: Part) -> str:
     for entry in lived:
         lines.append(f"so far: {one_line(entry.your_suggestion, 60)} -> {one_line(entry.result, 80)}")
     return "\n".join(lines)
+
+
+def query_request(event: Happening, tuning: PartsTuning) -> Request | None:
+    """The turn that puts an event into other words, by which parts are found too; None where that is left out."""
+    role = tuning.roles.query
+    if role is None:
+        return None
+    fields = gbnf.Fields().add("about", gbnf.text(QUERY_CHARACTERS)).add("reminds", gbnf.text(QUERY_CHARACTERS))
+    return role.request("query", event.line, fields.grammar(), tuning.turns)
+
+
+def read_queries(text: str) -> list[str]:
+    """What to look for, in an answer; raises `BadBid`."""
+    data = answer(text, ("about", "reminds"))
+    return [found for found in (whole_words(data[name], QUERY_CHARACTERS) for name in ("about", "reminds")) if found]
 
 
 def bid_request(part: Part, event: Happening, offered: Ballot, tuning: PartsTuning) -> Request:

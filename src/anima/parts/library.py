@@ -86,6 +86,7 @@ class PartLibrary:
         """Where it finds parts by meaning; follows the store by itself."""
         self._pending: dict[str, list[tuple[float, str]]] = {}
         self._read = False
+        self._noisy: set[str] = set()
         self._held: dict[str, KeptPart] = {}
         self._reading = threading.RLock()  # what is held is as new as the index
 
@@ -224,6 +225,9 @@ class PartLibrary:
                 changed = self._store.all(PART)
             for item in changed:
                 self._pending.pop(item.id, None)
+                self._noisy.discard(item.id)
+                if not item.archived and item.data.get("needs_evaluation") is True:
+                    self._noisy.add(item.id)
                 if not item.archived and (pending := _pending_of(item)):
                     self._pending[item.id] = pending
 
@@ -261,6 +265,14 @@ class PartLibrary:
             if suggestion is not None and not kept.archived:
                 found.append(Due(kept, entry, suggestion, due))
         return found
+
+    def noisy(self) -> list[str]:
+        """The parts whose results don't fit together (`needs_evaluation`), by id."""
+        self.refresh()
+        return sorted(self._noisy)
+
+    def __len__(self) -> int:
+        return len(self.index)
 
     def close(self) -> None:
         """Write the index down, so that the next start is quick. The store is not closed."""

@@ -18,12 +18,12 @@ from anima.memory.opening import default_file, home_id, open_store, run_clock
 from anima.memory.store import IN_MEMORY, Store
 from anima.parts import thinking
 from anima.parts.asking import Answering, Train, Wish, cost_s
+from anima.parts.context import Context
 from anima.parts.happening import Diary, Happening, happening
 from anima.parts.leaning import Leanings
 from anima.parts.library import Due, PartLibrary
 from anima.parts.roles import load_parts_tuning
 from anima.parts.selves import load_pack, load_self
-from anima.parts.thinking import Context
 from anima.planner.judge import Judgement
 from anima.planner.lexicon import known_names
 from anima.planner.llm.base import Completion, Mind, Request
@@ -36,6 +36,7 @@ from anima.world.stop_words import is_resume, is_stop
 _HEARD = "utterance"
 _OVER = "_over"
 _LOOK_FOR_DUE_S = 1.0
+_LOOK_FOR_NOISY_S = 10.0
 _UNREMARKABLE = frozenset({"done", "arrived", "object_seen", "object_moved", "power", "localization", "teleop"})
 
 
@@ -89,7 +90,7 @@ class PartsSelf:
         self._events: list[Happening] = []
         self._taken_at: list[float] = []
         self._not_before = float("-inf")
-        self._looked_for_due = float("-inf")
+        self._looked_for_due = self._looked_for_noisy = float("-inf")
         self._idle_since: float | None = None
         self._last: float | None = None
 
@@ -171,7 +172,7 @@ class PartsSelf:
     def _set_back(self, now: float) -> None:
         """The clock was set back: what waited belongs to another run."""
         self._events, self._taken_at = [], []
-        self._not_before = self._looked_for_due = float("-inf")
+        self._not_before = self._looked_for_due = self._looked_for_noisy = float("-inf")
         self._idle_since = now
 
     # --- thinking --------------------------------------------------------------------------------
@@ -209,6 +210,8 @@ class PartsSelf:
             pair = next(iter(context.echoes))
             words = context.echoes.pop(pair)
             self._thought = _Thought(f"whether {' and '.join(pair)} are one", thinking.join(context, pair, words))
+        elif id := self._next_noisy(now):
+            self._thought = _Thought(f"how the results of {id} go together", thinking.consolidate(context, id))
         if self._thought is not None:
             self._advance(self._thought, None)
 
@@ -218,6 +221,12 @@ class PartsSelf:
         self._looked_for_due = now
         found = self.context.library.due(self.context.utc_s, most=1)
         return found[0] if found else None
+
+    def _next_noisy(self, now: float) -> str:
+        if now - self._looked_for_noisy < _LOOK_FOR_NOISY_S:
+            return ""
+        self._looked_for_noisy = now
+        return next(iter(self.context.library.noisy()), "")
 
     def _next_event(self, now: float) -> Happening | None:
         """The most salient of what waits, as long as this minute has room for it."""

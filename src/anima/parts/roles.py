@@ -38,8 +38,9 @@ class Role(Tuning):
 
 
 class Roles(Tuning):
-    """Every role that writes."""
+    """Every role that writes. Without `query` an event finds parts by its own words alone."""
 
+    query: Role | None = None
     bid: Role
     choose: Role
     create: Role

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from anima import topics as t
-from anima.body.places import Places
-from anima.memory.errors import StoreError
-from anima.memory.opening import RunClock
-from anima.memory.patch_refusals import PatchRefused
 from anima.parts import writing
 from anima.parts.asking import Train, judge, write
-from anima.parts.bidding import BadBid, Ballot, ballot, bid_request, read_bid
+from anima.parts.bidding import BadBid, Ballot, ballot, bid_request, query_request, read_bid, read_queries
 from anima.parts.choosing import (
     Choice,
     NotClosed,
@@ -23,81 +18,15 @@ from anima.parts.choosing import (
     open_line,
     read_choice,
 )
-from anima.parts.happening import Diary, Happening
-from anima.parts.leaning import Leanings
-from anima.parts.library import Activated, Cause, Due, KeptPart, PartLibrary
-from anima.parts.roles import PartsTuning
+from anima.parts.context import REFUSED, Context
+from anima.parts.happening import Happening
+from anima.parts.library import Activated, Due, KeptPart
 from anima.parts.schema import Suggestion, timestamp
-from anima.parts.selves import SelfProfile
-from anima.parts.vocabulary import CAME_TRUE, DID_NOT, HERE, MAY_CHANGE_PARTS, OPEN, WITHIN
-from anima.planner.names import KnownNames
-from anima.topics import Sent
+from anima.parts.vocabulary import CAME_TRUE, DID_NOT, HERE, MAY_CHANGE_PARTS, NOISY, OPEN, WITHIN, record_of
 from anima.types.base import Header
-from anima.types.parts import PartBid, PartBids, PartChange
+from anima.types.parts import PartBid, PartBids
 
 VERDICTS = {"true": CAME_TRUE, "false": DID_NOT}
-_REFUSED = (PatchRefused, StoreError)
-
-
-@dataclass
-class Tally:
-    """What was written and how much of it could be read; what the doors refused, newest last."""
-
-    written: int = 0
-    unread: int = 0
-    refused: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Context:
-    """What every train of thought works with. `now` is the time of the step, seconds."""
-
-    library: PartLibrary
-    clock: RunClock
-    profile: SelfProfile
-    tuning: PartsTuning
-    names: KnownNames
-    places: Places
-    diary: Diary
-    leanings: Leanings
-    isolated: bool = False
-    now: float = 0.0
-    bids: int = 0
-    sent: list[Sent] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
-    echoes: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
-    """Pairs of parts that bid about the same event and lean alike -> their words, and the event."""
-    touched: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Parts that were changed and not yet looked at since: version, and the event."""
-
-    @property
-    def utc_s(self) -> float:
-        """UTC of the step."""
-        return self.clock.epoch_utc_s + self.now
-
-    def cause(self, why: str, *because: str, who: str = "parts") -> Cause:
-        """A cause of a change now."""
-        return Cause(who, why, self.clock.stamp(self.now), tuple(because))
-
-    def tell(self, kept: KeptPart, what: str, event: str) -> None:
-        """Say that a part has a new version."""
-        change = PartChange(
-            header=Header.at(self.now), part=kept.id, version=kept.version, name=kept.part.name, what=what,
-            event=event, why=kept.why,
-        )  # fmt: skip
-        self.sent.append(t.PART_CHANGES.of(change))
-        if what in ("created", "updated", "evaluated", "merged"):
-            self.touched[kept.id] = (kept.version, event)
-
-    def change(self, act: Callable[[], KeptPart], what: str, event: str) -> KeptPart | None:
-        """Have a door change something; what it refuses stays as it was, and is counted."""
-        try:
-            kept = act()
-        except _REFUSED as error:
-            self.tally.refused = [*self.tally.refused, f"{what}: {error}"][-20:]
-            return None
-        self.tell(kept, what, event)
-        return kept
 
 
 # --- an event ------------------------------------------------------------------------------------
@@ -113,7 +42,8 @@ def live(context: Context, event: Happening) -> Train[None]:
                 event.id, event.at, event.text, "outside", event.urgency, event.kind, event.where, event.spot
             )
     place = [f"at {event.where}"] if event.where else []
-    active = [a for a in context.library.retrieve([event.text, *place], tuning.voices) if a.score >= tuning.alike]
+    woken = [a for a in context.library.retrieve([event.text, *place], tuning.voices) if a.score >= tuning.alike]
+    active = yield from _reminded(context, event, woken)
     voiced: list[Voiced] = []
     ballots: list[Ballot] = []
     for activated in active:
@@ -135,7 +65,24 @@ def live(context: Context, event: Happening) -> Train[None]:
     if event.origin in MAY_CHANGE_PARTS:
         ended = yield from _conclude(context, event, [a.kept for a in active])
         if not ended:
-            yield from _grow(context, event, active)
+            yield from _grow(context, event, woken)
+
+
+def _reminded(context: Context, event: Happening, woken: Sequence[Activated]) -> Train[list[Activated]]:
+    """Those whom the event's own words woke, then those whom it wakes in the model's words, as far as there is room.
+
+    The model is asked only when somebody is left to be found. Its words find parts, and that is all: whether something
+    deserves a part of its own is decided by the event's words.
+    """
+    room = context.tuning.voices - len(woken)
+    request = query_request(event, context.tuning) if room > 0 and len(context.library) > len(woken) else None
+    if request is None:
+        return list(woken)
+    queries = _read(context, (yield from write(request)), read_queries)
+    known = {one.kept.id for one in woken}
+    found = context.library.retrieve(queries, context.tuning.voices + len(woken)) if queries else []
+    more = [a for a in found if a.kept.id not in known and a.score >= context.tuning.alike]
+    return [*woken, *more[:room]]
 
 
 def _brief(kept: KeptPart) -> str:
@@ -306,8 +253,16 @@ def evaluate(context: Context, due: Due) -> Train[None]:
             return
         new = read
     patch = writing.rewrite_patch(kept.part, new, verdict, due.entry)
+    if verdict != OPEN and not kept.part.needs_evaluation and _is_noisy(kept, verdict):
+        patch.append(writing.noisy_patch(True))
     cause = context.cause(f"{verdict}: {said.predicted_result}", *because)
     context.change(lambda: context.library.patch(kept.id, patch, cause), "evaluated", because[0])
+
+
+def _is_noisy(kept: KeptPart, verdict: str) -> bool:
+    """Whether what it lived before does not go together with how this ended: one surprise alone is no noise."""
+    before = [entry.result for entry in kept.part.suggestions_and_results]
+    return record_of(before) != "untested" and record_of([*before, verdict]) in NOISY
 
 
 # --- when it is quiet ----------------------------------------------------------------------------
@@ -330,12 +285,25 @@ def look_at(context: Context, id: str, event: str) -> Train[None]:
     cause = context.cause("it had become two in one", event)
     try:
         born = context.library.split(id, halves, cause)
-    except _REFUSED as error:
+    except REFUSED as error:
         context.tally.refused = [*context.tally.refused, f"split: {error}"][-20:]
         return
     context.leanings.drop(id)
     for one in born:
         context.tell(one, "split", event)
+
+
+def consolidate(context: Context, id: str) -> Train[None]:
+    """A part whose results don't fit together says itself anew in view of them all; then it has been looked at."""
+    kept = context.library.get(id)
+    if kept.archived or not kept.part.needs_evaluation:
+        return
+    text = yield from write(writing.consolidate_request(kept.part, context.tuning))
+    new = _read(context, text, writing.read_rewriting)
+    kept = context.library.get(id)
+    patch = [writing.noisy_patch(False), *(writing.rewrite_patch(kept.part, new, "new") if new is not None else [])]
+    cause = context.cause("its results did not fit together", *kept.because)
+    context.change(lambda: context.library.patch(id, patch, cause), "updated", kept.because[0])
 
 
 def join(context: Context, pair: tuple[str, str], words: tuple[str, str, str]) -> Train[None]:

@@ -23,6 +23,9 @@ CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 LEANS: tuple[Lean, ...] = get_args(Lean)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
+NOISY: frozenset[Record] = frozenset({"mixed", "mostly wrong"})
+"""Of a part with such a record its results have to be looked at together."""
+
 MAY_CHANGE_PARTS: frozenset[Origin] = frozenset({"lived", "person"})
 """Nothing that was only read somewhere makes, changes or ends a part: it can be quoted in a bid, and that is all."""
 

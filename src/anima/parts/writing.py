@@ -18,6 +18,7 @@ from anima.planner.llm.base import Request
 from anima.planner.packet import one_line
 
 _NAME, _SENTENCE, _LINE = 40, 180, 60
+_RESULTS = 6
 _LISTS = ("triggers", "wants", "phrases", "responses")
 _NAMED_EMOTIONS = EMOTIONS[:-1]
 
@@ -118,6 +119,18 @@ def rewrite_patch(part: Part, new: Rewriting, verdict: str, entry: str = "") -> 
         id = item_id(part.triggers[new.trigger], Part.patch_rules.lists["triggers"])
         patch.append(_replace(f"/triggers/{id}", new.narrowed))
     return patch
+
+
+def consolidate_request(part: Part, tuning: PartsTuning) -> Request:
+    """The turn in which a part whose results don't fit together says itself anew, in view of all the newest of them."""
+    lived = [entry for entry in part.suggestions_and_results if entry.result][-_RESULTS:]
+    lines = [f'lived: "{one_line(entry.your_suggestion, 60)}" -> "{one_line(entry.result, 100)}"' for entry in lived]
+    return rewrite_request(part, lines, "new", tuning)
+
+
+def noisy_patch(is_noisy: bool) -> dict[str, Any]:
+    """The JSON Patch that says whether a part is to be looked at because its results don't fit together."""
+    return {"op": "replace", "path": "/needs_evaluation", "value": is_noisy}
 
 
 def predict_patch(part: Part, suggestion: Suggestion, most: int = 200) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.gate_rig import objective, resources, world
 from support.glue_rig import backlog
-from support.inner_rig import BID, choose, embedder
+from support.inner_rig import BID, REWRITTEN, choose, embedder, part
 
 from anima import topics as t
 from anima.config import ConfigError, InnerSettings, Settings, Switches
@@ -236,3 +236,15 @@ def test_what_the_self_holds_it_holds_after_a_restart_until_it_has_run_out(tmp_p
         (version, *_) = store.history(STANCE, "anima-mujoco:flat/avoid rug")
         assert version.because[0].startswith("go_to(perso") and version.who == "self"
     assert of(Bench(kept, keeps_off).run(0.4), t.STANCES) == []
+
+
+def test_a_part_whose_results_do_not_go_together_is_looked_at_when_it_is_quiet() -> None:
+    bench = Bench(script=lambda request: json.dumps(REWRITTEN))
+    context = bench.node.context
+    marked = part(needs_evaluation=True)
+    context.library.create(marked, context.cause("the test wants it", "e1"))
+    bench.run(4.0, resources(100.0), backlog(100.0, objective("o1", "docked")))
+    assert context.library.noisy() == ["wary-of-the-rug"]  # not while it works
+    (change,) = of(bench.run(10.0, backlog(104.0)), t.PART_CHANGES)
+    assert (change.part, change.what, change.event) == ("wary-of-the-rug", "updated", "e1")
+    assert context.library.noisy() == []

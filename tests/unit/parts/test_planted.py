@@ -14,7 +14,7 @@ from support.inner_rig import BID, PART, ScriptedMind, context, event, kept, par
 from anima import topics as t
 from anima.config import ROOT
 from anima.parts import thinking
-from anima.parts.thinking import Context
+from anima.parts.context import Context
 
 CASES = [
     case["text"]

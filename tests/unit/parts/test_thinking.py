@@ -195,3 +195,97 @@ def test_an_answer_that_is_no_bid_costs_the_bid_and_nothing_else(answer: str) ->
     model.turns["bid"] = answer
     model.think(thinking.live(mind, STALL))
     assert sent(mind, t.BIDS) == [] and mind.tally.unread == (1 if answer else 0)
+
+
+QUERY = {"about": "the robot gets stuck on the carpet", "reminds": "somebody asks for a written summary"}
+REPORTS = part(
+    "Report Style", description="I care that written summaries are short.", triggers=["somebody asks for a summary"]
+)
+
+
+def test_the_models_own_words_for_an_event_wake_parts_that_its_own_words_do_not() -> None:
+    mind = context()
+    kept(mind, part())
+    kept(mind, REPORTS)
+    model = scripted(query=QUERY, bid={**BID, "lean": "none"})
+    model.think(thinking.live(mind, STALL))
+    (choice,) = sent(mind, t.BIDS)
+    assert [bid.part for bid in choice.bids] == ["wary-of-the-rug", "report-style"]
+    (request,) = [wish for wish in model.asked if getattr(wish, "role", "") == "parts.query"]
+    assert request.background and request.messages[-1].content == STALL.line
+
+
+def test_nobody_is_looked_for_where_all_parts_are_awake_already() -> None:
+    mind = context()
+    kept(mind, part())
+    model = scripted(query=QUERY, bid=BID)
+    model.think(thinking.live(mind, STALL))
+    assert model.shown("query") == [] and model.shown("bid")
+
+
+@pytest.mark.parametrize("answer", ["no JSON", json.dumps({"about": "x"}), ""])
+def test_queries_that_can_t_be_read_leave_the_event_with_its_own_words(answer: str) -> None:
+    mind = context()
+    kept(mind, part())
+    kept(mind, REPORTS)
+    scripted(query=lambda request: answer, bid=BID).think(thinking.live(mind, STALL))
+    (choice,) = sent(mind, t.BIDS)
+    assert [bid.part for bid in choice.bids] == ["wary-of-the-rug"]
+
+
+def test_what_only_the_models_words_found_does_not_keep_a_new_part_from_being_made() -> None:
+    mind = context()
+    kept(mind, REPORTS)
+    same = {"about": "somebody asks for a summary", "reminds": "somebody asks for a summary"}
+    scripted({"worth_a_part": "part"}, query=same, bid={**BID, "lean": "none"}, create=PART).think(
+        thinking.live(mind, STALL)
+    )
+    assert {one.id for one in mind.library.active()} == {"report-style", "wary-of-the-rug"}
+
+
+def lived(result: str, number: int) -> dict[str, str]:
+    return {
+        "predicted_result": f"The wheels stall {number}", "predicted_result_confidence": "likely",
+        "predicted_result_timeframe_in_seconds": "60", "your_suggestion": "I want to keep off the rug.",
+        "timestamp": f"2026-02-13T13:29:5{number}+00:00", "result": result,
+    }  # fmt: skip
+
+
+def test_a_part_whose_results_do_not_go_together_is_marked_and_later_says_itself_anew_from_all_of_them() -> None:
+    mind = context()
+    kept(mind, part(suggestions_and_results=[lived(f"{CAME_TRUE}: it stalled", 1), lived("", 2)]))
+    mind.diary.note(event("the wheels crossed the rug", at=200.0, id="e7"))
+    mind.now = 800.0
+    (due,) = mind.library.due(mind.utc_s)
+    made_at = mind.clock.reading(due.due_utc_s - 60.0)
+    mind.diary.note(event("the wheels crossed the rug and did not stall", at=made_at + 1.0, id="e8"))
+    scripted({"prediction": "false"}, rewrite=REWRITTEN).think(thinking.evaluate(mind, due))
+    assert mind.library.get("wary-of-the-rug").part.needs_evaluation
+    assert mind.library.noisy() == ["wary-of-the-rug"]
+
+    anew = {**REWRITTEN, "description": "I have learned that the rug holds wheels only when it is wet."}
+    model = scripted(rewrite=anew)
+    model.think(thinking.consolidate(mind, "wary-of-the-rug"))
+    assert "it stalled" in model.shown("rewrite")[0] and "crossed without trouble" in model.shown("rewrite")[0]
+    now = mind.library.get("wary-of-the-rug")
+    assert now.part.description == anew["description"] and not now.part.needs_evaluation
+    assert now.because and mind.library.noisy() == []
+
+
+def test_a_model_that_can_t_say_it_anew_is_not_asked_again_and_again() -> None:
+    mind = context()
+    kept(mind, part(needs_evaluation=True))
+    scripted().think(thinking.consolidate(mind, "wary-of-the-rug"))
+    now = mind.library.get("wary-of-the-rug").part
+    assert mind.library.noisy() == [] and now.description == part().description
+
+
+def test_one_surprise_alone_does_not_mark_a_part() -> None:
+    mind = context()
+    kept(mind, part(suggestions_and_results=[lived("", 1)]))
+    mind.now = 800.0
+    (due,) = mind.library.due(mind.utc_s)
+    made_at = mind.clock.reading(due.due_utc_s - 60.0)
+    mind.diary.note(event("the wheels crossed the rug", at=made_at + 1.0, id="e8"))
+    scripted({"prediction": "false"}, rewrite=REWRITTEN).think(thinking.evaluate(mind, due))
+    assert mind.library.noisy() == []
