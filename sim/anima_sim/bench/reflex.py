@@ -21,13 +21,13 @@ from anima_sim.config import load_robot
 # of the driver, 20 ms each, and 0.16 s of braking from full speed at 2.5 m/s²; before an obstacle one turn of the lidar
 # (0.1 s) more, and the way up to the margin of 3 cm, which is slow on purpose. To resume: speeding up takes 0.05 s, and
 # bumper and cliff are remembered for 0.5 s. Held: a person's stop is absolute. At its margin before an obstacle, where
-# the lidar's noise of 1 cm decides, a body that is pushed on may creep below 3 cm/s; blind, it bumps again every half
-# second; it never touches what it can see.
+# the lidar's noise of 1 cm decides, a body that is pushed on may creep below 3 cm/s, and now and then a turn of the
+# lidar lets it go a little faster; blind, it bumps again every half second; it never touches what it can see.
 LIMITS: dict[Kind, Limits] = {
     "software_stop": Limits(to_stop_s=0.30, to_resume_s=0.30, held=1.0),
     "bumper": Limits(to_stop_s=0.30, to_resume_s=0.80, held=0.90),
     "cliff": Limits(to_stop_s=0.30, to_resume_s=0.80, held=0.99),
-    "obstacle": Limits(to_stop_s=1.00, to_resume_s=0.50, held=0.99),
+    "obstacle": Limits(to_stop_s=1.00, to_resume_s=0.50, held=0.95),
 }
 FALSE_STOPS = 0
 """None at all: a robot that stops without a reason is switched off by its owner."""

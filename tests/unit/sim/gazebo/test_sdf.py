@@ -73,7 +73,7 @@ def test_tyres_meet_the_ground_alone_and_rims_all_but_the_ground(mjcf: str) -> N
 def test_a_world_without_cameras_has_no_camera(mjcf: str) -> None:
     assert sdf_of(mjcf, cameras=False).find(".//sensor") is None
     names = {sensor.attrib["name"] for sensor in sdf_of(mjcf).iter("sensor")}
-    assert names == {"mast", "mast_depth", "wrist", "wrist_depth", "overview"}
+    assert names == {"mast", "mast_depth", "wrist", "wrist_depth", "overview", "overview_film"}
 
 
 def test_every_frame_of_the_robot_is_found_in_a_link(mjcf: str) -> None:
