@@ -62,7 +62,7 @@ class NeverHappened(RuntimeError):
 
 
 class Life:
-    """A graph that is listened to: the truth, the stop, the backlog, the diagnostics, and each heart's last beat."""
+    """A graph that is listened to: the truth, the stop, the backlog, the diagnostics, and whose hearts were heard."""
 
     def __init__(self, client: Any, running: Supervisor) -> None:
         self.client, self.running = client, running
@@ -71,7 +71,7 @@ class Life:
         self.stop: StopState | None = None
         self.backlog: Backlog | None = None
         self.diagnostics: DiagnosticArray | None = None
-        self.beats: dict[str, float] = {}
+        self.beating: set[str] = set()
         self.deaths: list[str] = []
         self._seen = 0.0
 
@@ -119,7 +119,7 @@ class Life:
             case DiagnosticArray() as diagnostics:
                 self.diagnostics = diagnostics
             case Heartbeat() as beat:
-                self.beats[beat.process] = beat.header.stamp.seconds
+                self.beating.add(beat.process)
 
 
 class Victims:
@@ -187,10 +187,11 @@ class Victims:
         """Kill it; returns the simulated time, and how many truths were told before."""
         life = self._life
         life.deaths.clear()
-        life.diagnostics = None
-        os.kill(life.running.pid(process), signal.SIGKILL)
         life.look()
-        return life.now, len(life.truth)
+        life.diagnostics = None
+        at, number = life.now, len(life.truth)
+        os.kill(life.running.pid(process), signal.SIGKILL)
+        return at, number
 
     def _end_of_the_world(self, case: Case) -> None:
         """A simulated body takes its world along: nothing moves, and the others live on until they are stopped."""
@@ -235,11 +236,11 @@ class Victims:
 
     def _revive(self, case: Case) -> None:
         life, began = self._life, time.monotonic()
-        life.beats.pop(case.process, None)
+        life.beating.discard(case.process)
 
         def beats() -> bool:
             life.running.revive(time.monotonic())
-            return case.process in life.beats
+            return case.process in life.beating
 
         life.until(beats, "it was not back", BACK_WITHIN_S)
         case.back_after_s = time.monotonic() - began

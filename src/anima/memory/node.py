@@ -129,7 +129,9 @@ class MemoryKeeper:
         return changes
 
     def _id(self, objective: str) -> str:
-        return objective if objective in self._known or self._clock.is_real else f"{self._clock.id}:{objective}"
+        # What the gate restored after a death of its own alone bears the id that it was written under in this run.
+        whole = objective in self._known or objective in self._states or self._clock.is_real
+        return objective if whole else f"{self._clock.id}:{objective}"
 
     def _dispositions(self, now: float, temperament: Temperament) -> list[Change]:
         values = Dispositions(

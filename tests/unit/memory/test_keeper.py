@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -138,6 +139,21 @@ def test_what_was_restored_and_done_in_the_next_life_is_over(home: Settings) -> 
         (9.0, backlog(9.0, restored.model_copy(update={"state": "done", "reason": ""}), other)),
     )
     assert [o.condition for o in restored_objectives(home)] == ["holding(red_cube)"]
+    with kept(home) as store:
+        assert [i.data["state"] for i in store.history("objective", restored.id)] == ["focused", "parked", "done"]
+
+
+def test_a_gate_that_died_alone_takes_its_errand_up_again_and_it_is_kept_once(home: Settings) -> None:
+    keeper = MemoryKeeper(home)
+    keeper.step(20.0, Inbox.of([backlog(20.0, objective("u7.0", "docked", state="focused"))]))
+    until = time.monotonic() + 20.0
+    while not restored_objectives(home) and time.monotonic() < until:
+        time.sleep(0.01)
+    (restored,) = restored_objectives(home)
+    keeper.step(25.0, Inbox.of([backlog(25.0, restored)]))
+    keeper.step(30.0, Inbox.of([backlog(30.0, restored.model_copy(update={"state": "done", "reason": ""}))]))
+    keeper.close()
+    assert restored_objectives(home) == []
     with kept(home) as store:
         assert [i.data["state"] for i in store.history("objective", restored.id)] == ["focused", "parked", "done"]
 
