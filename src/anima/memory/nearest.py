@@ -109,7 +109,7 @@ class Nearest:
             for query, rows, gathered in zip(queries, found, hits, strict=True):
                 rows = rows[rows >= 0]
                 scores = _cosines(self._old[rows], query)
-                gathered += [Hit(self._old_keys[row], float(s)) for row, s in zip(rows, scores, strict=True)]
+                gathered += [Hit(self._old_keys[rows[n]], float(scores[n])) for n in _best(scores, k)]
         return [sorted(gathered, key=lambda hit: (-hit.score, hit.key))[:k] for gathered in hits]
 
     def _select(self) -> Any:
@@ -254,8 +254,11 @@ class _Slots:
         if not count:
             return []
         scores = _cosines(self.vectors[:count], query)
-        best = range(count) if count <= k else np.argpartition(-scores, k - 1)[:k]
-        return [Hit(self.keys[row], float(scores[row])) for row in best]
+        return [Hit(self.keys[row], float(scores[row])) for row in _best(scores, k)]
+
+
+def _best(scores: Vectors, k: int) -> Iterable[int]:
+    return range(len(scores)) if len(scores) <= k else np.argpartition(-scores, k - 1)[:k]
 
 
 def _cosines(vectors: Vectors, query: Vectors) -> Vectors:
