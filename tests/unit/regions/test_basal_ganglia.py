@@ -25,6 +25,7 @@ from anima.failure import Failure
 from anima.regions.basal_ganglia import BasalGanglia
 from anima.runtime.component import Inbox
 from anima.skills.registry import SKILLS
+from anima.types.base import Header
 from anima.types.mind import SkillCall
 
 GO = call("c1", "go_to", place="kitchen")
@@ -145,6 +146,14 @@ class TestLeases:
         lease = bench.begin(GO)
         assert lease.resources == ["base"]
         assert lease.deadline.seconds == pytest.approx(bench.now + SKILLS["go_to"].timeout_s)
+
+    def test_a_planner_that_was_started_again_may_count_its_calls_anew(self, bench: Bench) -> None:
+        first = bench.begin(GO)
+        bench.end(first, Failure.INTERRUPTED)
+        bench.wait(2.0)
+        again = GO.model_copy(update={"header": Header.at(bench.now)})
+        second = bench.begin(again)
+        assert second.granted and second.id != first.id
 
     def test_the_same_call_twice_is_one_lease(self, bench: Bench) -> None:
         bench.begin(GO)

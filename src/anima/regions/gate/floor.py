@@ -50,10 +50,14 @@ class Floor:
         self.budgets = Budgets.of(self.tuning, self.state.condition, self.state.temperament)
 
     def is_new(self, call: SkillCall) -> bool:
-        """Whether the call was not decided about before; from now on it was."""
-        if call.id in self.state.calls:
+        """Whether the call was not decided about before; from now on it was.
+
+        Who makes calls numbers them anew after a restart: when it was made is a part of what a call is.
+        """
+        made = f"{call.id} at {call.header.stamp.seconds:.3f}"
+        if made in self.state.calls:
             return False
-        self.state.calls = [*self.state.calls, call.id][-_IDS_KEPT:]
+        self.state.calls = [*self.state.calls, made][-_IDS_KEPT:]
         return True
 
     # --- what holds the body still ---------------------------------------------------------------

@@ -74,7 +74,7 @@ class Leases(BaseModel):
             raise ValueError(f"{call.skill} wants {', '.join(sorted(wanted))}, but {busy[0].text} holds them")
         lease = Lease(
             header=Header.at(now),
-            id=f"lease-{call.id}",
+            id=f"lease-{call.id}-{now:.2f}",  # a number may come again after a restart, and be another call
             call=call,
             resources=sorted(wanted),
             deadline=Time.at(now + skill(call.skill).timeout_s),
