@@ -63,6 +63,7 @@ BENCHES = {
     "kills": Bench("kills:bench_kills", "1,000 SIGKILLs while a mind is written: nothing acknowledged may be lost"),
     "manipulation": Bench("manipulation:bench_manipulation", "picking up and putting down, again and again"),
     "deaths": Bench("deaths:bench_deaths", "every process killed in the middle of an errand; --apart: every node"),
+    "pulled": Bench("pulled:bench_pulled", "behind the board, mid-errand: cable pulled, driver killed, host killed"),
     "link": Bench("link:bench_link", "the serial link: round trip, throughput, cost, and what faults on the line do"),
     "soak": Bench("soak:bench_soak", "an hour of the flashed image at accelerated time, with random faults"),
 }

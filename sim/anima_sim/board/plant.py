@@ -12,7 +12,7 @@ from anima.runtime.component import Inbox
 from anima.topics import Sent
 from anima.types import mind
 from anima_sim.board.avr import AvrBoard, Change, Kind, Step
-from anima_sim.board.mega import Drives, Surroundings, Wiring, drives
+from anima_sim.board.mega import MOTORS_ON, Drives, Surroundings, Wiring, drives
 from anima_sim.board.wire import Noise, Socket, Wire
 from anima_sim.body import SimulatedBody
 from anima_sim.config import RobotConfig
@@ -74,6 +74,7 @@ class FirmwareWorld(SimulatedBody):
         self._pending: list[Change] = []
         self._counts_per_rad = self._sensors.odometry.encoder_counts_per_turn / (2 * math.pi)
         self._counts = (0, 0)
+        self._switched: list[tuple[float, bool]] = []
         self.last = Step()
 
     def close(self) -> None:
@@ -81,6 +82,11 @@ class FirmwareWorld(SimulatedBody):
         self._socket.pull()
         self._board.close()
         self.world.close()
+
+    def take_switches(self) -> list[tuple[float, bool]]:
+        """When the board's pin switched the motors since this was asked last, and whether on."""
+        taken, self._switched = self._switched, []
+        return taken
 
     def inject(self, fault: mind.Fault) -> None:
         """Puts a fault of board, line or world in force, or clears all when its kind is empty. Raises `FaultError`."""
@@ -118,6 +124,7 @@ class FirmwareWorld(SimulatedBody):
             changes = [*self._wiring.changes(self._surroundings(), COUPLING_S), *self._pending]
             self._pending.clear()
             self.last = self._board.step(COUPLING_S, changes, received)
+            self._switched += [(edge.time_s, edge.level) for edge in self.last.edges if edge.pin == MOTORS_ON]
             received = b""
             self._socket.write(self._to_host.carry(self.last.sent))
             self._drive(drives(self.last))

@@ -29,9 +29,10 @@ class WorldNode(Node):
         self._node = node
 
     def advance(self, now: float) -> None:
-        """Step the world to `now`."""
+        """Step the world to `now`, and tell when the board switched its motors."""
         self._node.advance(now)
-
+        for at, on in self._node.component.take_switches():  # type: ignore[attr-defined]  # this row builds a FirmwareWorld
+            self.get_logger().info(f"motors {'on' if on else 'off'} at {at:.4f} s")
 
 
 # A board gives up on a host that is silent for 120 ms: no process may fall behind it by that much.
