@@ -19,7 +19,7 @@ from anima import topics as t
 from anima.runtime.processes import Process
 from anima.runtime.supervisor import Supervisor, commands
 from anima.types.link import LinkState
-from anima.types.mind import GroundTruth, WorldState
+from anima.types.mind import GroundTruth, StopState, WorldState
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(400)]
 
@@ -27,7 +27,6 @@ FIRMWARE = {"sim": "firmware"}
 STANDS_WITHIN_S = 0.5  # of simulated time
 WATCHED_S = 1.5
 FAST_MPS = 0.3
-UP_S = 3.5  # before, the reflexes put up with processes that are busy starting
 
 
 class Drive:
@@ -38,6 +37,7 @@ class Drive:
         self.truth: list[GroundTruth] = self.bench.listen(t.GROUND_TRUTH)
         self.links: list[LinkState] = self.bench.listen(t.LINK_STATE)
         self.worlds: list[WorldState] = self.bench.listen(t.WORLD_STATE)
+        self.stops: list[StopState] = self.bench.listen(t.STOP_STATE)
         self.reset = self.bench.node.create_client(Trigger, "software_stop/reset")
         self.faults = self.bench.node.create_client(InjectFault, "sim/inject_fault")
         self.skills = ActionClient(self.bench.node, ExecuteSkill, "execute_skill")
@@ -53,27 +53,35 @@ class Drive:
     def arm(self) -> None:
         """What `anima reset` does."""
         assert self.reset.wait_for_service(timeout_sec=30.0)
-        for _ in range(10):
-            self.bench.wait(self.reset.call_async(Trigger.Request()), 10.0)
-            if self.bench.until(lambda: self.armed, 3.0):
-                return
-        pytest.fail(f"it never armed: {self.links[-1:]}\n{self.graph.logs()}")
+        assert self.bench.until(lambda: self.links and self.links[-1].phase == "ready", 60.0), self.graph.logs()
+        assert self.bench.until(lambda: self.stops and self.stops[-1].latched, 30.0), "nothing holds an unarmed body"
+        answer = self.bench.wait(self.reset.call_async(Trigger.Request()), 30.0)
+        assert answer.success, answer.message
+        armed = self.bench.until(lambda: self.armed, 60.0)
+        assert armed, f"it didn't arm: {self.stops[-1:]} {self.links[-1:]}\n{self.graph.logs()}"
+
+    def ready(self) -> None:
+        """Armed, sure of where it is, heard by all its processes, and nothing holds it."""
+
+        def is_ready() -> bool:
+            free = bool(self.stops) and not self.stops[-1].latched and not self.stops[-1].active
+            return free and self.armed and bool(self.worlds) and self.worlds[-1].localized
+
+        assert self.bench.until(self.skills.server_is_ready, 60.0), self.graph.logs()
+        assert self.bench.until(is_ready, 90.0), f"not ready: {self.stops[-1:]} {self.links[-1:]}\n{self.graph.logs()}"
 
     def fast(self) -> None:
-        """Drive until it is fast."""
-        assert self.bench.until(lambda: self.truth and self.now > UP_S, 90.0)
-        assert self.bench.until(lambda: self.worlds and self.worlds[-1].localized, 60.0)
-        assert self.bench.until(self.skills.server_is_ready, 30.0)
-        ends = []
-        for _ in range(20):  # what is near the robot, or a process that is late, may end a drive before it is fast
-            skill, arguments = ("undock", "{}") if self.worlds[-1].docked else ("go_to", '{"place": "kitchen"}')
-            going = self._start(skill, arguments)
-            self.bench.until(lambda done=going.done: self._is_fast() or done(), 90.0)
-            if self._is_fast():
-                return
-            ends.append(f"{skill}: {going.result().result.error_msg if going.done() else 'still under way'}")
-            self.bench.pass_time(1.0)
-        pytest.fail(f"it never drove fast: {ends}\n{self.links[-1:]}\n{self.graph.logs()}")
+        """Off the dock, and on the way at speed."""
+        self.ready()
+        if self.worlds[-1].docked:
+            leaving = self._start("undock", "{}")
+            assert self.bench.until(leaving.done, 120.0), f"it never left the dock\n{self.graph.logs()}"
+            assert leaving.result().result.error_code == 0, leaving.result().result.error_msg
+            self.ready()
+        going = self._start("go_to", '{"place": "kitchen"}')
+        self.bench.until(lambda: self._is_fast() or going.done(), 120.0)
+        end = going.result().result.error_msg if going.done() else "still under way"
+        assert self._is_fast(), f"it never drove fast: {end}; {self.stops[-1:]} {self.links[-1:]}\n{self.graph.logs()}"
 
     def _is_fast(self) -> bool:
         return abs(self.truth[-1].linear_speed) > FAST_MPS
