@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,6 +68,11 @@ def check_body(goal: Predicate, state: WorldState | None) -> str:
         return ""
     missing = affordances.missing(_TAKES.get(goal.name, ()), state)
     return missing[0].reason if missing else ""
+
+
+def check_bodily(goals: Sequence[Predicate], state: WorldState | None) -> str:
+    """The first reason of `check_body` for any of the goals, or empty."""
+    return next(filter(None, (check_body(goal, state) for goal in goals)), "")
 
 
 def objective_of(now: float, heard: Utterance, order: int, condition: str, state: str, reason: str) -> Objective:

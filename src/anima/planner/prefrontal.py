@@ -15,7 +15,7 @@ from anima.planner.listen import Hearing, load_listen_prompt
 from anima.planner.llm.base import LanguageModel
 from anima.planner.memory import Memory, Running, short
 from anima.planner.moment import context_packet, gather
-from anima.planner.objectives import NotUnderstood, Understanding, check_body, objective_of
+from anima.planner.objectives import NotUnderstood, Understanding, check_bodily, objective_of
 from anima.planner.options import Options
 from anima.planner.packet import Situation, build, quoted
 from anima.planner.session import Ended, Session, shared_model, warm_up
@@ -302,8 +302,7 @@ class PrefrontalPlanner:
         dialogue.question = ""
         match meant.kind:
             case "do":
-                unable = [check_body(goal, inbox.last(t.WORLD_STATE)) for goal in meant.goals]
-                if why := next(filter(None, unable), ""):
+                if why := check_bodily(meant.goals, inbox.last(t.WORLD_STATE)):
                     return self._decline(now, utterance, "not_able", f"Sorry, I can't: {why}.")
                 return self._take_order(now, utterance, hearing, meant)
             case "decline":
