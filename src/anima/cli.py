@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anima import brain
 from anima import topics as t
 from anima.console.bench import PASSED_ON, bench
 from anima.console.company import keep_up
@@ -347,13 +346,19 @@ def why(
 def replay(
     file: Annotated[Path | None, typer.Argument(help="A recording (folder or .mcap); the newest without it.")] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a number, e.g. gate.retries_per_signature=1.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a number, e.g. gate.retries_per_signature=1."),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs: every region's first difference.")] = False,
 ) -> None:
-    """Decide everything in a recording again and compare. Exit codes: 0 identical, 1 diverged, 2 not possible."""
+    """Decide everything in a recording again and compare. Exit codes: 0 identical, 1 diverged, 2 not possible.
+
+    With `--set` it shows what another number would have changed, where, and why. Keys are files of config/ and what
+    stands in them (gate.patience, acc.same_failures, insula.weights.slip), or `settings.` and a setting.
+    """
     from anima.audit.command import replay as run_replay
 
-    raise typer.Exit(run_replay(file, change or [], console))
+    raise typer.Exit(run_replay(file, change or [], as_json, console))
 
 
 @app.command("context")

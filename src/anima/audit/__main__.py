@@ -1,4 +1,4 @@
-"""`python -m anima.audit RECORDING`: replay with the configuration in `ANIMA_CONFIG_DIR`; see `anima replay`."""
+"""`python -m anima.audit RECORDING [--json]`: replay with the configuration in `ANIMA_CONFIG_DIR`."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from rich.console import Console
 from anima.audit.command import replay_here
 
 if __name__ == "__main__":
-    sys.exit(replay_here(Path(sys.argv[1]), Console(highlight=False)))
+    sys.exit(replay_here(Path(sys.argv[1]), "--json" in sys.argv[2:], Console(highlight=False)))

@@ -17,14 +17,14 @@ from rich.table import Table
 
 from anima.audit.journal import unpack_config
 from anima.audit.recording import Chunk, NoRecording, files_of, newest, read_journals
-from anima.audit.replay import BadRecord, Replay, Report
+from anima.audit.replay import BadRecord, Replay
+from anima.audit.report import IDENTICAL, NOT_POSSIBLE, for_programs, tell, verdict
 from anima.audit.timeline import Timeline
 from anima.audit.why import UnknownCall, why
 from anima.config import ConfigError, Settings, load_settings
 from anima.console.folders import state_folder
 
-IDENTICAL, DIVERGED, NOT_POSSIBLE = 0, 1, 2
-CHANGES = "ANIMA_REPLAY_SETTINGS"
+CHANGES = "ANIMA_REPLAY_CHANGES"
 
 
 def recordings_folder() -> Path:
@@ -48,11 +48,11 @@ def explain(call: str, file: Path | None, console: Console) -> int:
     return IDENTICAL
 
 
-def replay(file: Path | None, changes: Sequence[str], console: Console) -> int:
+def replay(file: Path | None, changes: Sequence[str], as_json: bool, console: Console) -> int:
     """Replay a recording with the configuration of its day, in a process of its own that is started with that.
 
     `changes` are ``file.key=value`` for a file of `config/` (``gate.retries_per_signature=1``) or a setting
-    (``settings.seed=3``).
+    (``settings.seed=3``). The report is for people, or as one JSON object.
     """
     try:
         path = file or newest(recordings_folder())
@@ -60,11 +60,13 @@ def replay(file: Path | None, changes: Sequence[str], console: Console) -> int:
         with tempfile.TemporaryDirectory(prefix="anima-replay-") as folder:
             unpack_config(session["config"], Path(folder))
             settings = [change.removeprefix("settings.") for change in changes if change.startswith("settings.")]
-            for change in changes:
-                if not change.startswith("settings."):
-                    change_config(Path(folder), change)
-            environment = {**os.environ, "ANIMA_CONFIG_DIR": folder, CHANGES: json.dumps(settings)}
-            command = [sys.executable, "-m", "anima.audit", str(path)]
+            before = _dotted(session["settings"])
+            pairs = [change.split("=", 1) for change in settings if "=" in change]
+            told = [f"settings.{key} {before.get(key)} -> {value}" for key, value in pairs]
+            told += [change_config(Path(folder), one) for one in changes if not one.startswith("settings.")]
+            more = {"ANIMA_CONFIG_DIR": folder, CHANGES: json.dumps({"settings": settings, "told": told})}
+            environment = {**os.environ, **more}
+            command = [sys.executable, "-m", "anima.audit", str(path), *(["--json"] if as_json else [])]
             return subprocess.run(command, env=environment, check=False).returncode
     except (NoRecording, ConfigError, BadRecord, ValueError) as error:
         console.print(f"[red]{error}[/red]", soft_wrap=True)
@@ -80,8 +82,9 @@ def first_session(path: Path) -> dict[str, Any]:
     raise BadRecord(f"{path}: its journal has no keyframe, so nobody knows how the mind was configured")
 
 
-def change_config(folder: Path, change: str) -> None:
-    """Write one changed number into the files of a configuration. Raises `ConfigError` that says what there is."""
+def change_config(folder: Path, change: str) -> str:
+    """Write one changed number into the files of a configuration; returns ``gate.stable_s 0.5 -> 1.5``. Raises
+    `ConfigError` that says what there is."""
     dotted, equals, value = change.partition("=")
     name, *keys = dotted.split(".")
     file = folder / f"{name}.yaml"
@@ -97,13 +100,20 @@ def change_config(folder: Path, change: str) -> None:
     if keys[-1] not in target:
         there = ", ".join(target or data)
         raise ConfigError(f"--set {change}: {name}.yaml has no key {'.'.join(keys)}; it has {there}")
-    target[keys[-1]] = yaml.safe_load(value)
+    before, target[keys[-1]] = target[keys[-1]], yaml.safe_load(value)
     file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+    return f"{dotted} {before} -> {target[keys[-1]]}"
+
+
+def _asked() -> dict[str, list[str]]:
+    """What the command that started this process was asked to change: settings, and all of it in words."""
+    asked: dict[str, list[str]] = json.loads(os.environ.get(CHANGES, '{"settings": [], "told": []}'))
+    return asked
 
 
 def _changed(settings: Settings) -> Settings:
     """The recorded settings with what `--set settings.…` changes."""
-    changes = json.loads(os.environ.get(CHANGES, "[]"))
+    changes = _asked()["settings"]
     if not changes:
         return settings
     pairs = dict(change.split("=", 1) for change in changes)
@@ -117,7 +127,7 @@ def _dotted(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def replay_here(path: Path, console: Console) -> int:
+def replay_here(path: Path, as_json: bool, console: Console) -> int:
     """Replay with the configuration of this process, print how it went, return the exit code."""
     replays: dict[str, Replay] = {}
     try:
@@ -130,7 +140,12 @@ def replay_here(path: Path, console: Console) -> int:
     except (NoRecording, BadRecord, ConfigError, LookupError, ValueError) as error:
         console.print(f"[red]{error}[/red]", soft_wrap=True)
         return NOT_POSSIBLE
-    return tell([run.report for run in replays.values()], console)
+    reports, changes = [run.report for run in replays.values()], _asked()["told"]
+    if as_json:
+        print(json.dumps(for_programs(reports, changes), indent=1))
+    else:
+        tell(reports, changes, console)
+    return verdict(reports)
 
 
 def _with_progress(path: Path, console: Console) -> Iterator[Chunk]:
@@ -141,26 +156,3 @@ def _with_progress(path: Path, console: Console) -> Iterator[Chunk]:
                 at = next((line["at"] for line in reversed(chunk.lines) if "at" in line), None)
                 status.update(f"replaying {path.name}" + ("" if at is None else f": at {at:.0f} s of the mind's time"))
             yield chunk
-
-
-def tell(reports: Sequence[Report], console: Console) -> int:
-    """Print the reports; returns the exit code."""
-    table = Table("region", "steps", "sent", "otherwise", "")
-    for report in reports:
-        for node, told in report.nodes.items():
-            table.add_row(node, str(told.steps), str(told.sent), str(told.diverged), told.skipped)
-    console.print(table)
-    for report in reports:
-        for gap in report.gaps:
-            console.print(f"[yellow]{gap}; what follows is replayed from the next keyframe on[/yellow]")
-    firsts = sorted((r.first for r in reports if r.first is not None), key=lambda first: first.at)
-    if firsts:
-        console.print(str(firsts[0]), style="red", markup=False, soft_wrap=True)
-        return DIVERGED
-    steps = sum(report.steps for report in reports)
-    if not steps:
-        console.print("[red]no step could be replayed[/red]")
-        return NOT_POSSIBLE
-    console.print(f"[green]identical[/green]: {steps} steps decided the same, bit by bit")
-    return IDENTICAL
-

@@ -9,15 +9,17 @@ from typing import Any, Generic, cast
 
 from anima.audit.codec import decode, encode, topic_of
 from anima.audit.journal import FORMAT, answered, asked, takes_model
+from anima.audit.words import BACKGROUND, brief, told
 from anima.brain import TABLE, Row
 from anima.config import Settings
 from anima.planner.llm.base import Completion, Given, Read, Reading, Request, Task, Weighed, Weighing
 from anima.runtime.component import Component, Inbox
-from anima.skills.registry import render
 from anima.topics import Sent
 from anima.types.base import Msg
 
 DIFFERENCES_SHOWN = 8
+_NO_DECISION = frozenset({"header", "deadline", "at", "base64", "why", "reason", "text", "detail", "failures"})
+Values = Sequence[tuple[str, dict[str, Any]]]
 
 
 class BadRecord(ValueError):
@@ -26,28 +28,62 @@ class BadRecord(ValueError):
 
 @dataclass(frozen=True)
 class Divergence:
-    """A step that came out otherwise than recorded. `differences` are lines for people: recorded -> replayed."""
+    """A step that came out otherwise than recorded.
+
+    `decided` says whether something else was decided, or only numbers and reasons came out otherwise. `took`, `then`
+    and `now` are in words: what came in, what was sent when it was recorded, what is sent now; `why` is what the
+    region says of itself now. `differences` are the fields: recorded -> replayed.
+    """
 
     node: str
     at: float
     step: int
     differences: tuple[str, ...]
+    decided: bool = True
+    took: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+    now: tuple[str, ...] = ()
+    why: str = ""
 
     def __str__(self) -> str:
-        lines = "\n".join(f"  {line}" for line in self.differences)
-        where = f"{self.node} at {self.at:.2f} s (its step {self.step})"
-        return f"{where} decided otherwise, recorded -> replayed:\n{lines}"
+        word = "decides" if self.decided else "reckons"
+        lines = [f"at {self.at:.2f} s {self.node} {word} otherwise (its step {self.step})"]
+        for heading, texts in self.headed():
+            lines += [f"  {heading if number == 0 else '':9} {text}" for number, text in enumerate(texts)]
+        return "\n".join(lines)
+
+    def headed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What is to be told, under its headings."""
+        if self.took:
+            yield "took in", self.took
+        if self.then or self.now:
+            yield "then", self.then or ("nothing",)
+            yield "now", self.now or ("nothing",)
+        if self.why:
+            yield "now says", (self.why,)
+        yield "fields", self.differences
 
 
 @dataclass
 class NodeReport:
-    """How the replay of one region went. `skipped` says why it was not replayed, empty if it was."""
+    """How the replay of one region went. `skipped` says why it was not replayed, empty if it was.
+
+    `first` is the first step that came out otherwise, `first_decided` the first in which more than numbers did.
+    """
 
     steps: int = 0
     sent: int = 0
     diverged: int = 0
     first: Divergence | None = None
+    first_decided: Divergence | None = None
     skipped: str = ""
+
+    def note(self, divergence: Divergence) -> None:
+        """A step came out otherwise."""
+        self.diverged += 1
+        self.first = self.first or divergence
+        if divergence.decided:
+            self.first_decided = self.first_decided or divergence
 
 
 @dataclass
@@ -145,12 +181,20 @@ def differences(recorded: Any, replayed: Any, path: str = "") -> Iterator[str]:
         for index, (one, other) in enumerate(zip(recorded, replayed, strict=True)):
             yield from differences(one, other, f"{path}[{index}]")
     elif json.dumps(recorded) != json.dumps(replayed):
-        yield f"{path}: {_brief(recorded)} -> {_brief(replayed)}"
+        yield f"{path}: {brief(recorded)} -> {brief(replayed)}"
 
 
-def _brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 160 else f"{text[:157]}…"
+def decides(recorded: Any, replayed: Any, key: str = "") -> bool:
+    """Whether two JSON values differ in more than numbers, times and the words of a reason."""
+    if key in _NO_DECISION:
+        return False
+    if isinstance(recorded, dict) and isinstance(replayed, dict):
+        return any(decides(recorded.get(key), replayed.get(key), key) for key in {*recorded, *replayed})
+    if isinstance(recorded, list) and isinstance(replayed, list) and len(recorded) == len(replayed):
+        return any(decides(one, other) for one, other in zip(recorded, replayed, strict=True))
+    if isinstance(recorded, float) and isinstance(replayed, float | int):
+        return False
+    return json.dumps(recorded) != json.dumps(replayed)
 
 
 class Replay:
@@ -254,42 +298,45 @@ class Replay:
             raised = f"{type(error).__name__}: {error}"
         seat.inbox.clear()
         seat.report.sent += len(line["out"])
-        found = [*seat.model.surprises, *self._compare(line, sent, raised)]
-        if not found:
+        recorded: Values = [(name, data) for name, _, data in map(self._value, line["out"])]
+        replayed: Values = [(item.topic.name, json.loads(encode(item.value))) for item in sent]
+        broken = [*seat.model.surprises]
+        if raised != line.get("error", ""):
+            broken.append(f"raised: {line.get('error', '') or 'nothing'} -> {raised or 'nothing'}")
+        if not broken and json.dumps(recorded) == json.dumps(replayed):
             return None
-        divergence = Divergence(line["s"], line["at"], seat.report.steps, tuple(found[:DIFFERENCES_SHOWN]))
-        seat.report.diverged += 1
-        seat.report.first = seat.report.first or divergence
+        divergence = self._tell(line, seat, recorded, replayed, broken)
+        seat.report.note(divergence)
         self.report.first = self.report.first or divergence
         return divergence
 
-    def _compare(self, line: Mapping[str, Any], sent: Sequence[Sent], raised: str) -> Iterator[str]:
-        if raised != line.get("error", ""):
-            yield f"raised: {line.get('error', '') or 'nothing'} -> {raised or 'nothing'}"
-        recorded = [(name, data) for name, _, data in map(self._value, line["out"])]
-        replayed = [(item.topic.name, json.loads(encode(item.value))) for item in sent]
-        if [name for name, _ in recorded] != [name for name, _ in replayed]:
-            yield f"sent: {_told(recorded)} -> {_told(replayed)}"
-        for (name, one), (other_name, other) in zip(recorded, replayed, strict=False):
-            if name == other_name:
-                yield from differences(one, other, name)
+    def _tell(
+        self, line: Mapping[str, Any], seat: _Seat, recorded: Values, replayed: Values, broken: Sequence[str]
+    ) -> Divergence:
+        """A step that came out otherwise, in words. Values that are alike on both sides are left out of them."""
+        fields = [*broken, *_compare(recorded, replayed)]
+        decided = bool(broken) or len(recorded) != len(replayed) or any(
+            one[0] != other[0] or decides(one[1], other[1]) for one, other in zip(recorded, replayed, strict=True)
+        )
+        took = [(name, data) for name, _, data in map(self._value, line["in"]) if name not in BACKGROUND]
+        answers = (f"the model answers {brief(turn.get('text', ''))}" for turn in line.get("turns", ()))
+        then = told([value for value in recorded if value not in replayed])
+        now = told([value for value in replayed if value not in recorded])
+        if then == now:  # alike in words: the fields tell more
+            then = now = ()
+        return Divergence(
+            line["s"], line["at"], seat.report.steps, tuple(fields[:DIFFERENCES_SHOWN]), decided,
+            (*told(took), *answers), then, now, seat.component.why(),
+        )  # fmt: skip
 
 
-def _told(values: Sequence[tuple[str, dict[str, Any]]]) -> str:
-    return ", ".join(f"{name}{_gist(data)}" for name, data in values) or "nothing"
+def _compare(recorded: Values, replayed: Values) -> Iterator[str]:
+    if [name for name, _ in recorded] != [name for name, _ in replayed]:
+        yield f"sent: {_names(recorded)} -> {_names(replayed)}"
+    for (name, one), (other_name, other) in zip(recorded, replayed, strict=False):
+        if name == other_name:
+            yield from differences(one, other, name)
 
 
-def _gist(data: Mapping[str, Any]) -> str:
-    """What a value says, in a few words."""
-    call = data.get("call")
-    if isinstance(call, dict):
-        taken = " taken back" if data.get("granted") is False else ""
-        return f" {render(call['skill'], call['arguments'])}{taken}"
-    objectives = data.get("objectives")
-    if objectives:
-        return f" {_states(objectives)}"
-    return f" {_brief(data['text'])}" if data.get("text") else ""
-
-
-def _states(objectives: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(f"{one['condition']} {one['state']}" for one in objectives)
+def _names(values: Values) -> str:
+    return ", ".join(name for name, _ in values) or "nothing"

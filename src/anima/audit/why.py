@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anima import topics as t
+from anima.audit.origins import origins
 from anima.audit.timeline import Timeline
 from anima.failure import Failure
+from anima.regions.gate.floor import PLAYBOOK
 from anima.skills.registry import render
 from anima.types.mind import Objective, SkillCall, Verdict
 
 PROMPT_LINES = 14
+ORIGINS = 8
 WIDTH = 150
 Line = tuple[str, str]
 
@@ -74,9 +77,16 @@ def _asked(timeline: Timeline, call: SkillCall) -> Iterator[Line]:
     if heard is not None:
         yield "heard", f"{heard.speaker}: {heard.text!r}  [{heard.id}]"
     elif objective.source:
-        yield "from", objective.source
+        reason = _first_reason(timeline, objective.id)
+        yield "from", f"{objective.source}: {reason}" if reason else objective.source
     yield from _bid_for(timeline, call, objective.id)
     yield "objective", f"{objective.condition}  [{objective.id}]"
+
+
+def _first_reason(timeline: Timeline, objective: str) -> str:
+    """Why the robot wanted it of itself, as the gate told it."""
+    told = (one for _, backlog in timeline.of(t.BACKLOG) for one in backlog.objectives)
+    return next((one.reason for one in told if one.id == objective and one.reason), "")
 
 
 def _bid_for(timeline: Timeline, call: SkillCall, objective: str) -> Iterator[Line]:
@@ -126,6 +136,8 @@ def _focus(timeline: Timeline, call: SkillCall, at: float) -> Iterator[Line]:
     yield "focus", backlog.why
     if backlog.failures:
         yield "failed so far", "; ".join(backlog.failures[-3:])
+    if call.source == PLAYBOOK and backlog.recovery:
+        yield "playbook", backlog.recovery
 
 
 def _chosen(timeline: Timeline, call: SkillCall, at: float) -> Iterator[Line]:
@@ -185,8 +197,10 @@ def _signals(timeline: Timeline, call: SkillCall, at: float) -> Iterator[Line]:
     salient = [s for when, s in timeline.of(t.SALIENCE) if at - 10.0 <= when <= at and s.interrupts != "none"]
     if salient:
         yield "interrupt", f"{salient[-1].event.text} ({salient[-1].interrupts}: {salient[-1].why})"
-    if call.because:
-        yield "because", ", ".join(call.because)
+    chain = [f"{identity}: {text}" for identity, text in origins(timeline, call)]
+    if chain:
+        more = [f"and {len(chain) - ORIGINS} more"] if len(chain) > ORIGINS else []
+        yield "because", "\n".join([*chain[:ORIGINS], *more])
 
 
 def _course(timeline: Timeline, call: SkillCall) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,11 +48,35 @@ def test_a_recorded_errand_is_reproduced(recording: Path, capfd: pytest.CaptureF
     assert "basal_ganglia_gate" in said
 
 
-def test_a_changed_number_shows_where_it_diverges(recording: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_number_shows_where_it_diverges_what_was_decided_then_and_now_and_why(
+    recording: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert runner.invoke(app, ["replay", str(recording), "--set", "gate.stable_s=1.5"]).exit_code == 1
     said = capfd.readouterr().out
-    assert "basal_ganglia_gate at" in said
-    assert " -> " in said
+    assert "changed: gate.stable_s 0.5 -> 1.5" in said
+    told = said.partition("basal_ganglia_gate decides otherwise")[2].splitlines()
+    then = next(line for line in told if line.startswith("  then"))
+    now = next(line for line in told if line.startswith("  now "))
+    assert "at(red_cube, person) done" in then and "nothing" in now
+    assert any(line.startswith("  now says") for line in told)
+
+
+def test_a_change_that_mattered_to_nothing_is_said_to_be_one(
+    recording: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert runner.invoke(app, ["replay", str(recording), "--set", "gate.rests=3"]).exit_code == 0
+    assert "made no difference" in capfd.readouterr().out
+
+
+def test_programs_get_every_first_difference(recording: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    answer = runner.invoke(app, ["replay", str(recording), "--set", "insula.weights.slip=0.5", "--json"])
+    assert answer.exit_code == 1
+    report = json.loads(capfd.readouterr().out)
+    assert report["changes"] == ["insula.weights.slip 0.08 -> 0.5"]
+    assert not report["identical"]
+    first = report["regions"]["insula_condition"]["first"]
+    assert first["took"] and first["then"] and first["now"] and first["then"] != first["now"]
+    assert report["regions"]["amygdala_salience"]["first"] is None
 
 
 def test_a_number_that_does_not_exist_is_refused(recording: Path) -> None:
@@ -86,6 +111,16 @@ def test_a_decision_is_explained_from_the_words_to_the_outcome(timeline: Timelin
     assert told["condition"] and told["resources"]
 
 
+def test_what_the_gate_does_of_itself_after_a_failure_is_explained_by_that_failure(timeline: Timeline) -> None:
+    own = [id for id, (_, call) in calls_of(timeline).items() if call.source == "playbook"]
+    assert own
+    told = dict(why(timeline, own[0]))
+    assert told["playbook"].startswith("after grasp_failed")
+    because = told["because"].splitlines()
+    assert "the objective at(red_cube, person)" in because[0]
+    assert "pick(red_cube) failed, grasp_failed" in because[1] and "by planner" in because[1]
+
+
 def test_every_decision_is_explained_in_a_screenful(timeline: Timeline) -> None:
     calls = calls_of(timeline)
     assert len(calls) > 4
@@ -102,6 +137,7 @@ def test_what_a_decision_was_made_from_can_all_be_found_in_the_record(timeline: 
     there |= {event.id for _, event in timeline.of(t.EVENTS)}
     there |= {conflict.id for _, conflict in timeline.of(t.CONFLICT)}
     there |= {episode.id for _, episode in timeline.of(t.EPISODES)}
+    there |= {outcome.call.id for _, outcome in timeline.of(t.OUTCOME)}
     calls = [call for _, call in calls_of(timeline).values()]
     assert all(call.because for call in calls if call.source != "operator")
     assert {id for call in calls for id in call.because} <= there

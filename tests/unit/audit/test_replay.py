@@ -13,7 +13,7 @@ import pytest
 from anima import topics as t
 from anima.audit.codec import decode, encode
 from anima.audit.journal import Journal, read_lines
-from anima.audit.replay import Replay, Report
+from anima.audit.replay import Replay, Report, decides
 from anima.brain import TABLE, Row
 from anima.config import Settings
 from anima.runtime.component import Inbox
@@ -80,6 +80,7 @@ def test_a_changed_outcome_in_the_record_shows_where_the_decisions_part(errand: 
     first_taken = next(line["at"] for line in changed if outcome["v"] in line.get("in", ()))
     assert report.first.at >= first_taken
     assert " -> " in report.first.differences[0]
+    assert any("failed" in line for line in report.first.took)
 
 
 def test_another_word_of_the_model_makes_another_decision(errand: Lines) -> None:
@@ -126,6 +127,13 @@ def test_the_steps_after_a_gap_are_left_out_until_the_next_keyframe() -> None:
         replay.feed(line)
     assert replay.report.steps > before
     assert replay.report.first is None, str(replay.report.first)
+
+
+def test_other_numbers_and_reasons_are_told_apart_from_another_decision() -> None:
+    then = {"header": {"stamp": {"sec": 1}}, "wants": "resume", "tension": 0.45, "why": "it presses (0.45)"}
+    assert not decides(then, then | {"tension": 0.5, "why": "it presses (0.50)", "header": {"stamp": {"sec": 2}}})
+    assert decides(then, then | {"wants": "nothing"})
+    assert decides({"avoid": []}, {"avoid": ["pick(red_cube)"]})
 
 
 def test_values_come_back_to_the_last_bit() -> None:

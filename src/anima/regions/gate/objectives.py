@@ -55,7 +55,8 @@ class Item(BaseModel):
     the battery was when it last waited for it.
 
     `recovery` names the last recovery (``after slip: rescan``), `recoveries` all of them; `recovering` is the failure
-    that it is for, `steps` how many steps of each failure's playbook were taken, `next_call` the call that it wants.
+    that it is for, `mends` the call that ended with it, `steps` how many steps of each failure's playbook were taken,
+    `next_call` the call that it wants.
     """
 
     objective: Objective
@@ -82,6 +83,7 @@ class Item(BaseModel):
     recovery: str = ""
     recoveries: list[str] = []
     recovering: int = 0
+    mends: str = ""
     steps: dict[int, int] = {}
     next_call: str = ""
 
@@ -186,7 +188,7 @@ class Item(BaseModel):
     def mended(self) -> None:
         """A call worked after a recovery, which is over."""
         if self.recovery:
-            self.recovery, self.recovering, self.next_call = "", 0, ""
+            self.recovery, self.recovering, self.mends, self.next_call = "", 0, "", ""
             self.become(self.state, "")
 
 

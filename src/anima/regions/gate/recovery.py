@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anima import topics as t
 from anima.failure import Failure
 from anima.planner.calls import parse_call
@@ -58,6 +60,7 @@ class Recovery:
         elif step.do == "back_off":
             call = f"wait({step.wait_s:g})"
         item.recovering, item.next_call = int(failure), call
+        item.mends = item.mends if held.call.source == PLAYBOOK and item.mends else held.call.id
         item.recovery = f"after {failure.word}: {step.do}"
         if step.do != "retry":
             item.remember(item.recovery + (f", {call}" if call else ""), tuning.failures_told)
@@ -85,13 +88,17 @@ class Recovery:
         item = floor.backlog.focus
         if item is None or not item.next_call:
             return []
-        sent, waits = self.issue(now, item, item.next_call, PLAYBOOK)
+        because = [item.mends] if item.mends else []
+        sent, waits = self.issue(now, item, item.next_call, PLAYBOOK, because)
         if not waits:
             item.next_call = ""
         return sent
 
-    def issue(self, now: float, item: Item, text: str, source: str) -> tuple[list[Sent], bool]:
-        """Lease a call of the gate's own for the objective in focus; whether it must wait for that."""
+    def issue(
+        self, now: float, item: Item, text: str, source: str, because: Sequence[str]
+    ) -> tuple[list[Sent], bool]:
+        """Lease a call of the gate's own for the objective in focus; whether it must wait for that. `because` holds
+        ids of what it is made from, besides the objective."""
         floor, state = self._floor, self._floor.state
         skill, arguments = parse_call(text, floor.names)
         held_still = floor.latched or floor.out_of_hand != "" or floor.is_hearing
@@ -101,7 +108,7 @@ class Recovery:
             return [], True
         call = SkillCall(
             header=Header.at(now), id=f"{item.id}-own-{state.own_calls + 1}", skill=skill, arguments=arguments,
-            objective=item.id, source=source, because=[item.id],
+            objective=item.id, source=source, because=[item.id, *because],
         )  # fmt: skip
         verdict = validate(call, state.world, floor.names)
         if not verdict.accepted:

@@ -134,7 +134,8 @@ class Survival:
         text = f"wait({floor.tuning.charge_wait_s:g})" if world.docked else "dock()"
         text = text if world.docked or world.localized else "relocalize()"
         before = item.calls
-        sent, waits = self._recovery.issue(now, item, text, SURVIVAL)
+        postponed = [other.id for other in floor.backlog.open if other.parked_by == "survival"]
+        sent, waits = self._recovery.issue(now, item, text, SURVIVAL, postponed)
         if not sent and not waits:
             floor.state.refused_at = now  # by the validator: it looks again in a while
         if sent and world.docked and world.battery > item.battery:
