@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from anima.body.arm.clearance import Box
-from anima.body.arm.grasp import ArmPlanner, Planning
+from anima.body.arm.grasp import ArmPlanner, Planning, Reach
 from anima.body.arm.kinematics import ArmKinematics
 from anima.body.arm.poses import ARM_JOINTS, GRIPPER_JOINT, ArmPoses, Joints, load_poses
 from anima.body.arm.trajectory import Trajectory
@@ -99,6 +99,16 @@ def move_through(body: Body, waypoints: Sequence[Joints], speed_radps: float, ph
         yield Command(phase=phase)
     if off > _HELD_OFF_RAD:
         raise Failed(Failure.STALLED, f"{phase}: something holds the arm {math.degrees(off):.0f} degrees off its way")
+
+
+def go_down(body: Body, reach: Reach, phase: str) -> Steps[None]:
+    """From above a thing or a spot down to it, slowly. Raises `Failed` as `move_through` does."""
+    yield from move_through(body, [arm_joints(body), *reach.waypoints[1:]], NEAR_RADPS, phase)
+
+
+def come_up(body: Body, reach: Reach, phase: str, first: Sequence[Joints] = ()) -> Steps[None]:
+    """The same way up again, by way of `first`. Raises `Failed` as `move_through` does."""
+    yield from move_through(body, [arm_joints(body), *first, *reversed(reach.waypoints[:-1])], NEAR_RADPS, phase)
 
 
 def move_arm(

@@ -23,6 +23,24 @@ _STILL_BLOCKED_S = 3.0   # commanded, but not moving
 _SILENT_S = 1.0          # nobody drives by readings older than this
 
 
+class Held:
+    """Notices a base that is told to move and does not. It bears that for `patience_s`."""
+
+    def __init__(self, body: Body, phase: str, patience_s: float = _STILL_BLOCKED_S) -> None:
+        self._body, self._phase, self._patience_s = body, phase, patience_s
+        self._since: float | None = None
+
+    def check(self, moves: bool, left: str) -> None:
+        """Raises `Failed` (path_blocked), with what was `left` to do, once it has been held for too long."""
+        now = self._body.senses.now
+        if moves:
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        elif now - self._since > self._patience_s:
+            raise Failed(Failure.PATH_BLOCKED, f"{self._phase}: held {left}")
+
+
 def nearest(body: Body, goals: Sequence[Pose2D]) -> tuple[Pose2D, float]:
     """The goal that is quickest to drive to, and the metres there (`inf` when none can be reached)."""
     lengths = body.navigator.path_lengths(body.senses.located(), goals)
@@ -71,39 +89,29 @@ def drive_straight(
     Raises `Failed` (path_blocked) when the base is held for some seconds on the way.
     """
     start = _odometry(body)
-    held_since: float | None = None
+    held = Held(body, phase)
     while True:
         here = _odometry(body)
         forward, _ = start.seen(here.x, here.y)
         left = distance_m - forward
         if abs(left) <= tolerance_m or left * distance_m <= 0.0:
             break
-        if abs(body.senses.speed[0]) > REST_MPS:
-            held_since = None
-        elif held_since is None:
-            held_since = body.senses.now
-        elif body.senses.now - held_since > _STILL_BLOCKED_S:
-            raise Failed(Failure.PATH_BLOCKED, f"{phase}: held {abs(left):.2f} m before the end")
+        held.check(abs(body.senses.speed[0]) > REST_MPS, f"{abs(left):.2f} m before the end")
         speed = min(abs(speed_mps), max(0.03, 1.5 * abs(left)))
         yield Command(velocity=(math.copysign(speed, left), 2.0 * wrap(start.yaw - here.yaw)), phase=phase)
-    yield from _halt(body, phase)
+    yield from halt(body, phase)
 
 
 def turn_to(body: Body, yaw: float, phase: str, tolerance_rad: float = 0.03, speed_radps: float = 0.8) -> Steps[None]:
     """Turn on the spot to a heading of the map. Raises `Failed` (path_blocked) when the base is held on the way."""
-    held_since: float | None = None
+    held = Held(body, phase)
     while True:
         off = wrap(yaw - body.senses.located().yaw)
         if abs(off) <= 0.5 * tolerance_rad:
             break
-        if abs(body.senses.speed[1]) > REST_RADPS:
-            held_since = None
-        elif held_since is None:
-            held_since = body.senses.now
-        elif body.senses.now - held_since > _STILL_BLOCKED_S:
-            raise Failed(Failure.PATH_BLOCKED, f"{phase}: held {abs(off):.2f} rad before the end of a turn")
+        held.check(abs(body.senses.speed[1]) > REST_RADPS, f"{abs(off):.2f} rad before the end of a turn")
         yield Command(velocity=(0.0, math.copysign(min(speed_radps, max(0.08, 2.0 * abs(off))), off)), phase=phase)
-    yield from _halt(body, phase)
+    yield from halt(body, phase)
 
 
 def turn_by(body: Body, angle_rad: float, phase: str) -> Steps[None]:
@@ -135,7 +143,8 @@ def _odometry(body: Body) -> Pose2D:
     return Pose2D.of(_heard(body.senses.now, body.senses.odometry, "odometry").pose.pose)
 
 
-def _halt(body: Body, phase: str) -> Steps[None]:
+def halt(body: Body, phase: str) -> Steps[None]:
+    """Stand still, and wait a moment until the base does."""
     until = body.senses.now + 1.0
     yield Command(velocity=(0.0, 0.0), phase=phase)
     while not body.senses.base_at_rest and body.senses.now < until:

@@ -14,6 +14,7 @@ from anima.body.places import Surface
 from anima.body.pose import Pose2D, wrap
 from anima.failure import Failure
 from anima.skills.arm_motion import Hand, move_arm
+from anima.skills.driving import Held, halt
 from anima.skills.program import REST_MPS, Body, Command, Failed, Steps
 from anima.types.mind import Detection
 
@@ -209,22 +210,14 @@ def back_off(body: Body, edge: Edge, phase: str) -> Steps[None]:
 
 
 def _along(body: Body, edge: Edge, distance_m: float, speed_mps: float, phase: str) -> Steps[None]:
-    held_since: float | None = None
+    held = Held(body, phase, _HELD_S)
     forwards = edge.base_distance(body.senses.located()) > distance_m
     while True:
         base = body.senses.located()
         left = edge.base_distance(base) - distance_m
         if (left if forwards else -left) <= _CREEP_TOLERANCE_M:
             break
-        if abs(body.senses.speed[0]) > REST_MPS:
-            held_since = None
-        elif held_since is None:
-            held_since = body.senses.now
-        elif body.senses.now - held_since > _HELD_S:
-            raise Failed(Failure.PATH_BLOCKED, f"{phase}: held {abs(left):.2f} m before the end")
+        held.check(abs(body.senses.speed[0]) > REST_MPS, f"{abs(left):.2f} m before the end")
         speed = math.copysign(min(speed_mps, max(0.03, 1.5 * abs(left))), left)
         yield Command(velocity=(speed, 1.5 * wrap(edge.frame.yaw - base.yaw)), phase=phase)
-    until = body.senses.now + 1.0
-    yield Command(velocity=(0.0, 0.0), phase=phase)
-    while not body.senses.base_at_rest and body.senses.now < until:
-        yield Command(velocity=(0.0, 0.0), phase=phase)
+    yield from halt(body, phase)

@@ -12,15 +12,15 @@ from anima.failure import Failure
 from anima.skills.arguments import OfObject
 from anima.skills.arm_motion import (
     LADEN_RADPS,
-    NEAR_RADPS,
     Hand,
     arm_joints,
+    come_up,
+    go_down,
     gripper,
     hand_of,
     holds_something,
     move_arm,
     move_gripper,
-    move_through,
     think,
 )
 from anima.skills.program import Body, Failed, Program, Steps, come_to_rest
@@ -101,10 +101,9 @@ def _grasp(body: Body, hand: Hand, reach: Reach, seen: Sighting, name: str) -> S
     grips = hand.poses.gripper
     yield from move_arm(body, hand, reach.above, obstacles(body), f"reaching over the {words}")
     yield from move_gripper(body, reach.gripper, "opening the hand")
-    yield from move_through(body, [arm_joints(body), *reach.waypoints[1:]], NEAR_RADPS, f"going down to the {words}")
+    yield from go_down(body, reach, f"going down to the {words}")
     yield from move_gripper(body, grips.close_rad, f"closing on the {words}")
-    up = [arm_joints(body), *reversed(reach.waypoints[:-1])]
-    yield from move_through(body, up, NEAR_RADPS, f"lifting the {words}")
+    yield from come_up(body, reach, f"lifting the {words}")
     if not holds_something(body, hand):
         return Check(gripper(body), False, 0, 0)
     goal = hand.poses.joints("carry")

@@ -14,15 +14,15 @@ from anima.failure import Failure
 from anima.skills.arguments import ObjectOnto
 from anima.skills.arm_motion import (
     LADEN_RADPS,
-    NEAR_RADPS,
     Hand,
     arm_joints,
+    come_up,
+    go_down,
     gripper,
     hand_of,
     holds_something,
     move_arm,
     move_gripper,
-    move_through,
     think,
 )
 from anima.skills.program import Body, Failed, Program, Steps, come_to_rest
@@ -164,11 +164,10 @@ def _let_go(body: Body, hand: Hand, edge: Edge, spot: Spot, name: str) -> Steps[
         yield from back_off(body, edge, "backing off")
         raise Failed(Failure.CONSTRAINT_PREVENTED, f"no way to put the {words} down there without touching something")
     yield from move_arm(body, hand, reach.above, boxes, f"bringing the {words} over the spot", LADEN_RADPS)
-    yield from move_through(body, [arm_joints(body), *reach.waypoints[1:]], NEAR_RADPS, f"lowering the {words}")
+    yield from go_down(body, reach, f"lowering the {words}")
     yield from move_gripper(body, opened, f"letting go of the {words}")
     aside = hand.planner.step_aside(arm_joints(body), _STEP_AWAY_M)
-    up = [arm_joints(body), *aside, *reversed(reach.waypoints[:-1])]
-    yield from move_through(body, up, NEAR_RADPS, "drawing the hand back")
+    yield from come_up(body, reach, "drawing the hand back", first=aside)
     yield from move_gripper(body, hand.poses.gripper.close_rad, "closing the empty hand")
 
 
