@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,26 +12,11 @@ from anima.planner.judging.examine import HELD_OUT, asked, examine
 from anima.planner.judging.head import head_file
 from anima.planner.judging.question import cases_file, load_cases, load_question, names
 from anima.planner.llm.base import Message, Mind, Request, wait
-from anima.planner.llm.llama import model_file
-from anima.planner.session import open_model
 
 SETTINGS = Settings()
 SOME = 12
 
-pytestmark = [
-    pytest.mark.llm,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not model_file(SETTINGS.llm.model).is_file(), reason="the model is not there: ./anima models fetch"
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Mind]:
-    model = open_model(SETTINGS.llm)
-    yield model
-    model.close()
+pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize("name", [name for name in names() if head_file(name).is_file()])

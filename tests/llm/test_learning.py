@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,12 @@ from anima.learning import items
 from anima.memory.opening import open_store
 from anima.planner.judging.head import head_file
 from anima.planner.llm.base import Mind
-from anima.planner.llm.llama import model_file
-from anima.planner.session import open_model
 from anima_sim.bench.learning import Life
 from anima_sim.two_days import day
 
 SETTINGS = Settings()
 
-pytestmark = [
-    pytest.mark.llm,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not model_file(SETTINGS.llm.model).is_file(), reason="the model is not there: ./anima models fetch"
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Mind]:
-    model = open_model(SETTINGS.llm)
-    yield model
-    model.close()
+pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]
 
 
 def test_what_was_said_to_the_first_report_shortens_the_next_days(tmp_path: Path, model: Mind) -> None:

@@ -130,6 +130,14 @@ class Patience:
         return self.asked > self.lasts
 
 
+def test_time_that_a_busy_machine_gives_to_others_does_not_count(tiny: Path) -> None:
+    engine = Engine(tiny, threads=1, context_tokens=2048, cache=None, meter=Meter())
+    engine._spent_s = lambda: 0.0  # type: ignore[assignment]  # whatever the clock shows, nothing was computed
+    done = engine.complete(request(prefill_budget_s=1e-9, decode_budget_s=1e-9, choices=CALLS), lambda: False)
+    engine.close()
+    assert (done.error, done.text in CALLS) == ("", True)
+
+
 def test_a_machine_too_slow_for_a_turn_gets_there_by_trying_again(tiny: Path) -> None:
     engine = Engine(tiny, threads=1, context_tokens=2048, cache=None, meter=Meter())
     wanted = request(text="The kitchen table is seen, and the red cube lies on it. " * 3, choices=CALLS)

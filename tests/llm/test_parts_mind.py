@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from support.inner_rig import STALL, context, event, kept, part, sent
 
@@ -14,25 +12,10 @@ from anima.parts.asking import Ask, Train
 from anima.parts.vocabulary import DID_NOT
 from anima.planner.judge import Judgement
 from anima.planner.llm.base import Completion, Mind, Request
-from anima.planner.llm.llama import model_file
-from anima.planner.session import open_model
 
 SETTINGS = Settings()
 
-pytestmark = [
-    pytest.mark.llm,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not model_file(SETTINGS.llm.model).is_file(), reason="the model is not there: ./anima models fetch"
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Mind]:
-    model = open_model(SETTINGS.llm)
-    yield model
-    model.close()
+pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]
 
 
 def think(train: Train[None], model: Mind, judged: dict[str, str] | None = None) -> list[tuple[str, str]]:

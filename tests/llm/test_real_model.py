@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,26 +9,11 @@ import pytest
 from anima.config import Settings
 from anima.planner.bench import Moment, Order, Score, bench_act, bench_listen, load_cases, sample
 from anima.planner.llm.base import LanguageModel
-from anima.planner.llm.llama import model_file
-from anima.planner.session import open_model
 
 HERE = Path(__file__).parent
 SETTINGS = Settings()
 
-pytestmark = [
-    pytest.mark.llm,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not model_file(SETTINGS.llm.model).is_file(), reason="the model is not there: ./anima models fetch"
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[LanguageModel]:
-    model = open_model(SETTINGS.llm)
-    yield model
-    model.close()
+pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]
 
 
 def held_to(score: Score, share: float) -> None:
