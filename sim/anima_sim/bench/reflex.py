@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -27,7 +28,7 @@ LIMITS: dict[Kind, Limits] = {
     "software_stop": Limits(to_stop_s=0.30, to_resume_s=0.30, held=1.0),
     "bumper": Limits(to_stop_s=0.30, to_resume_s=0.80, held=0.90),
     "cliff": Limits(to_stop_s=0.30, to_resume_s=0.80, held=0.99),
-    "obstacle": Limits(to_stop_s=1.00, to_resume_s=0.50, held=0.95),
+    "obstacle": Limits(to_stop_s=1.00, to_resume_s=0.50, held=0.90),
 }
 FALSE_STOPS = 0
 """None at all: a robot that stops without a reason is switched off by its owner."""
@@ -87,7 +88,8 @@ def stage(
 
 def report(name: str, summary: Summary, console: Console) -> tuple[dict[str, Any], bool]:
     """Prints the four numbers beside their limits; returns them, and whether they are kept."""
-    table = Table("hazard", "times", "to stop (s)", "held", "to resume (s)", "touched", title=f"reflexes in {name}")
+    head = ("hazard", "n", "to stop (s)", "least held", "to resume (s)", "touched")
+    table = Table(*head, title=f"reflexes in {name}: worst (to stop: median, worst), and limit", box=SIMPLE)
     figures: dict[str, Any] = {}
     broken: list[str] = []
     for kind in KINDS:
@@ -98,9 +100,9 @@ def report(name: str, summary: Summary, console: Console) -> tuple[dict[str, Any
         figures |= {f"{kind}_{key}": value for key, value in found.items()}
         table.add_row(
             kind, f"{found['hazards']:.0f}",
-            f"{found['median_to_stop_s']:.2f}, worst {found['worst_to_stop_s']:.2f} (≤ {limits.to_stop_s:.2f})",
-            f"{found['least_held']:.1%} (≥ {limits.held:.0%})", _resumed(found["worst_to_resume_s"], limits),
-            f"{found['touches']:.0f} (0)",
+            f"{found['median_to_stop_s']:.2f}, {found['worst_to_stop_s']:.2f} ≤ {limits.to_stop_s:.2f}",
+            f"{found['least_held']:.1%} ≥ {limits.held:.0%}", _resumed(found["worst_to_resume_s"], limits),
+            f"{found['touches']:.0f} = 0",
         )  # fmt: skip
         broken += [
             f"{kind} at {answer.hazard.began_s:.2f} s: {fault}"
@@ -118,4 +120,4 @@ def report(name: str, summary: Summary, console: Console) -> tuple[dict[str, Any
 
 
 def _resumed(worst_s: float, limits: Limits) -> str:
-    return "–" if math.isnan(worst_s) else f"worst {worst_s:.2f} (≤ {limits.to_resume_s:.2f})"
+    return "–" if math.isnan(worst_s) else f"{worst_s:.2f} ≤ {limits.to_resume_s:.2f}"
