@@ -101,6 +101,7 @@ class SymbolicFlat:
         tops = [name for name in self._names.surfaces if name not in self._names.holders]
         self.lies = {name: self._luck.choice(tops) for name in self._names.objects if self._luck.random() < 0.85}
         self.seen: dict[str, str] = {}
+        self._looked_at: dict[str, float] = {}  # when it last stood before each surface
         self.place, self.near, self.holding = "", "", ""
         dock = self._places.dock
         self.docked, self.battery = True, 0.9
@@ -288,6 +289,7 @@ class SymbolicFlat:
         return Failure.NONE, ""
 
     def _arrive(self, place: str, docked: bool) -> None:
+        self._looked_at[self.place] = self._now
         self.near = ""
         self.xy = self._at(place)
         self.docked = docked
@@ -346,7 +348,10 @@ class SymbolicFlat:
             docked=self.docked, battery=self.battery, stopped=self.latched, localized=now >= self.trouble.lost_until,
             objects=[self._object(now, name) for name in sorted({*self.seen, *filter(None, [self.holding])})],
             surfaces=[
-                SurfaceState.model_construct(name=name, coverage=1.0 if name == place else 0.0, last_viewed=stamp.stamp)
+                SurfaceState.model_construct(
+                    name=name, coverage=1.0 if name == place else 0.0,
+                    last_viewed=stamp.stamp if name == place else Time.at(self._looked_at.get(name, 0.0)),
+                )
                 for name in tops
             ],
             facts=[],

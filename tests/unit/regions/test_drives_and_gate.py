@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.drives_rig import DOCK, KITCHEN, battery, pose, resources
+from support.drives_rig import DOCK, KITCHEN, battery, condition, pose, resources
 from support.gate_rig import accepted, call, objective, objectives, world
 
 from anima import topics as t
@@ -121,3 +121,29 @@ def test_a_drive_that_the_robot_could_not_come_back_from_does_not_begin(present:
         backlog = mind.graph.last(t.BACKLOG)
         assert backlog is not None
         assert any("come back to the dock" in line for line in backlog.failures)
+
+
+# --- the mode alone: label, strain and budgets are those of a rested robot ------------------------------
+
+
+@pytest.mark.parametrize("mode", ["FOCUSED", "CAUTIOUS", "RECOVERY", "RUMINATING"])
+def test_only_a_focused_robot_begins_a_familiar_drive_without_imagining_what_comes_of_it(mode: str) -> None:
+    mind = Mind(PROSPECTION)
+    mind.graph.send(resources(0.0, share_per_m=0.5))  # so much that it would not come back
+    mind.graph.send(condition(0.0, "STABLE", mode))
+    mind.body["place"] = "kitchen"
+    mind.run(1.0)
+    mind.body["place"] = ""
+    mind.at = (5.5, 4.0)
+    mind.run(2.0, objectives(0.0, objective("o1", "at(robot, kitchen)", created=0.0)))
+    mind.run(2.0, accepted(mind.graph.now, call("c1", "go_to", place="kitchen")))
+    forecast = mind.graph.last(t.FORECAST)
+    assert forecast is not None
+    assert (forecast.rollouts == 0, len(mind.leases())) == ((True, 1) if mode == "FOCUSED" else (False, 0))
+
+
+@pytest.mark.parametrize("mode", ["IDLE_SOCIAL", "RECOVERY", "RUMINATING"])
+def test_a_robot_that_gets_over_something_does_not_go_to_look_around(mode: str) -> None:
+    mind = Mind(HYPOTHALAMUS, STRIATUM)
+    mind.run(120.0, condition(0.0, "STABLE", mode))
+    assert bool(mind.states()) == (mode == "IDLE_SOCIAL")
