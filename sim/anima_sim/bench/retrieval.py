@@ -78,10 +78,10 @@ def bench_retrieval(seed: int, arguments: list[str], console: Console) -> tuple[
             figures |= _measure(size, made, embedder, queries, progress)
     largest = max(options.sizes)
     console.print(
-        f"limits: recall@{_K} >= {RECALL_LIMIT}; index at {largest} parts p99 <= {P99_LIMIT_MS} ms on the core "
-        "(retrieve reads and checks the ten parts as well); by the clock it is more while others use the machine"
+        f"limits: recall@{_K} >= {RECALL_LIMIT}; retrieve at {largest} parts, with the reading and checking of "
+        f"the {_K} found, p99 <= {P99_LIMIT_MS} ms on the core; by the clock it is more while others use the machine"
     )
-    met = figures[f"index_{largest}_core_p99_ms"] <= P99_LIMIT_MS
+    met = figures[f"retrieve_{largest}_core_p99_ms"] <= P99_LIMIT_MS
     return figures, met and all(figures[f"recall_{size}"] >= RECALL_LIMIT for size in options.sizes)
 
 
