@@ -46,20 +46,36 @@ static void latch(reflex_t *reflex, uint16_t faults)
     reflex->escape_from = 0u;
 }
 
-/* Clear and arm go by the state before the tick: what latches or comes to a halt in it can't be overruled in it. */
-static uint8_t try_clear(reflex_t *reflex, const reflex_request_t *request, uint8_t before, uint16_t live,
-                         uint8_t contact)
+/* What a request may overrule of the live faults: a contact, if it asks to move away from it and the way is known. */
+static uint16_t overruled(const reflex_request_t *request, uint8_t contact)
 {
-    uint16_t overruled = (request->escape && one_sided(contact)) ? FAULTS_CONTACT : 0u;
+    return (request->escape && one_sided(contact)) ? FAULTS_CONTACT : 0u;
+}
+
+/* Clear and arm go by the state before the tick: what latches or comes to a halt in it can't be overruled in it. */
+static uint8_t judge(const reflex_request_t *request, uint8_t before, uint8_t needed, uint16_t live)
+{
     uint8_t outcome = LINK_OUTCOME_DONE;
 
-    if (before != LINK_STATE_FAULT) {
+    if (before != needed) {
         outcome = LINK_OUTCOME_WRONG_STATE;
     } else if (!request->challenge_right) {
         outcome = LINK_OUTCOME_STALE_CHALLENGE;
-    } else if ((live & (uint16_t)~overruled) != 0u) {
+    } else if (live != 0u) {
         outcome = LINK_OUTCOME_UNSAFE;
     } else {
+        /* nothing speaks against it */
+    }
+    return outcome;
+}
+
+static uint8_t try_clear(reflex_t *reflex, const reflex_request_t *request, uint8_t before, uint16_t live,
+                         uint8_t contact)
+{
+    uint16_t against = live & (uint16_t)~overruled(request, contact);
+    uint8_t outcome = judge(request, before, LINK_STATE_FAULT, against);
+
+    if (outcome == LINK_OUTCOME_DONE) {
         reflex->state = LINK_STATE_DISARMED;
         reflex->faults = 0u;
     }
@@ -69,21 +85,14 @@ static uint8_t try_clear(reflex_t *reflex, const reflex_request_t *request, uint
 static uint8_t try_arm(reflex_t *reflex, const reflex_request_t *request, uint8_t before, uint16_t live,
                        uint8_t contact)
 {
-    bool escaping = request->escape && one_sided(contact);
-    uint16_t overruled = escaping ? FAULTS_CONTACT : 0u;
-    uint8_t outcome = LINK_OUTCOME_DONE;
+    uint16_t aside = overruled(request, contact);
+    uint8_t outcome = judge(request, before, LINK_STATE_DISARMED, live & (uint16_t)~aside);
 
-    if (before != LINK_STATE_DISARMED) {
-        outcome = LINK_OUTCOME_WRONG_STATE;
-    } else if (!request->challenge_right) {
-        outcome = LINK_OUTCOME_STALE_CHALLENGE;
-    } else if ((live & (uint16_t)~overruled) != 0u) {
-        outcome = LINK_OUTCOME_UNSAFE;
-    } else {
+    if (outcome == LINK_OUTCOME_DONE) {
         reflex->state = LINK_STATE_ARMED;
         reflex->faults = 0u;
         reflex->silence_ms = 0u;
-        reflex->escape_from = escaping ? contact : 0u;
+        reflex->escape_from = (aside != 0u) ? contact : 0u;
         reflex->escape_ms = 0u;
         reflex->released_ms = 0u;
     }
