@@ -145,7 +145,7 @@ def _act(
                 focus=first,
             )
         )
-    )  # fmt: skip
+    )
     if leaned:
         context.sent.append(t.STANCES.of(context.leanings.message(context.now)))
     _echo(context, event, bidders, voiced)
@@ -161,7 +161,7 @@ def _note(context: Context, event: Happening, kept: KeptPart, one: Voiced, follo
         predicted_result_timeframe_in_seconds=f"{draft.within_s:.0f}",
         your_suggestion=f"{draft.want}{lean}{'' if followed else ' (not followed)'}",
         timestamp=timestamp(context.utc_s), result="",
-    )  # fmt: skip
+    )
     patch = writing.predict_patch(kept.part, suggestion)
     if patch:
         cause = context.cause(f"it bid about {event.text[:80]!r}", event.id)
@@ -272,8 +272,8 @@ def look_at(context: Context, id: str, event: str) -> Train[None]:
     """Whether a part that has changed carries two that don't go together; then it divides."""
     kept = context.library.get(id)
     part = kept.part
-    if kept.archived or part.core_part or len(part.triggers) < 2:
-        return
+    if kept.archived or part.core_part or min(len(part.triggers), len(part.wants)) < 2:
+        return  # who wants one thing is of one mind about it
     told = f"{part.name}. {part.description} I wake at: {'; '.join(part.triggers)}. I want: {'; '.join(part.wants)}"
     verdict = yield from judge("split", part=told)
     if verdict.label != "split":

@@ -61,7 +61,7 @@ def read_part(text: str, event: Happening, timestamp: str) -> tuple[Part, str]:
             conclude_when=whole_words(data["conclude_when"], _LINE), emotion=data["emotion"],
             intensity=data["intensity"], personality="", triggers=lists["triggers"], wants=lists["wants"],
             phrases=[whole_words(data["phrase"], _LINE)], responses=[],
-        )  # fmt: skip
+        )
         return part, str(data["felt"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadBid(f"{text[:80]!r} is no part: {error}") from error
@@ -102,7 +102,7 @@ def read_rewriting(text: str) -> Rewriting:
     return Rewriting(
         whole_words(data["result"], 100), whole_words(data["description"], _SENTENCE), data["intensity"], number,
         whole_words(data["narrowed"], _LINE),
-    )  # fmt: skip
+    )
 
 
 def rewrite_patch(part: Part, new: Rewriting, verdict: str, entry: str = "") -> list[dict[str, Any]]:
@@ -178,6 +178,8 @@ def read_split(text: str, part: Part) -> tuple[Part, Part]:
         raise BadBid(f"{text[:80]!r} divides no part: {error}") from error
     if names[0].lower() == names[1].lower() or not all(names) or not all(described):
         raise BadBid(f"{text[:80]!r}: both halves are the same")
+    if shares[0]["wants"] == shares[1]["wants"]:
+        raise BadBid(f"{text[:80]!r}: both halves want the same, so nothing is divided")
     if not all(share["triggers"] for share in shares) or shares[0]["triggers"] == shares[1]["triggers"]:
         half = max(1, len(part.triggers) // 2)
         shares[0]["triggers"], shares[1]["triggers"] = part.triggers[:half], part.triggers[half:] or part.triggers[:1]
@@ -229,7 +231,7 @@ def read_merge(text: str, one: Part, two: Part) -> Part:
             "name": whole_words(data["name"], _NAME), "description": whole_words(data["description"], _SENTENCE),
             "core_part": one.core_part or two.core_part, "suggestions_and_results": ordered[-250:], **lists,
         }
-    )  # fmt: skip
+    )
 
 
 def _united(lines: Sequence[str], most: int = 12) -> list[str]:
