@@ -40,7 +40,7 @@ class Intrinsics:
         focal = config.height / 2 / math.tan(math.radians(config.vertical_fov_deg) / 2)
         return Intrinsics(
             config.width, config.height, focal, focal, (config.width - 1) / 2, (config.height - 1) / 2
-        )  # fmt: skip
+        )
 
 
 def measured_scan(
@@ -117,4 +117,4 @@ def _quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, fl
     return (
         sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy,
         cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy,
-    )  # fmt: skip
+    )

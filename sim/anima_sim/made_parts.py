@@ -14,7 +14,7 @@ _WHAT = [
     "low table", "homework sheet", "weekly report", "shopping list", "music box", "plant pot", "vacuum cleaner",
     "wet floor", "curtain", "toy train", "umbrella", "cardboard box", "lamp", "fruit bowl", "pile of books",
     "door step", "mirror",
-]  # fmt: skip
+]
 _WHEN = ["in the morning", "late at night", "when it rains", "while somebody sleeps", "before dinner", "on weekends"]
 _HAPPENS = [
     "{who} calls from the {where}", "the {what} is in my way {when}", "{who} moves the {what} into the {where}",
@@ -22,7 +22,7 @@ _HAPPENS = [
     "the {what} falls down in the {where}", "{who} laughs at how I carry the {what}", "it is dark in the {where}",
     "{who} says the {what} belongs in the {where}", "the battery is low in the {where} {when}",
     "{who} is angry about the {what}", "I can't find the {what} {when}", "{who} leaves the {where} {when}",
-]  # fmt: skip
+]
 _STANCES = [
     ("Guarding", "I keep {who} safe from the {what} in the {where}. I would rather be late than sorry."),
     ("Curious about", "I want to know why the {what} is in the {where} {when}. What is new pulls me."),
@@ -73,7 +73,7 @@ class MadeParts:
             conclude_when="When it has not mattered for a month.", emotion=luck.choice(_FEELINGS), intensity="Medium",
             personality="I speak in short sentences.", triggers=luck.sample(self.triggers, luck.randrange(2, 5)),
             phrases=["Let me think."], responses=["I slow down"], wants=["To be useful"],
-        )  # fmt: skip
+        )
 
     def shuffle(self, seed: int) -> None:
         """From here on make other parts, out of the same texts."""

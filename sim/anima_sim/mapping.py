@@ -119,7 +119,7 @@ def places(scene: Scene) -> dict[str, Any]:
         },
         "no_go": [{"name": scene.stairs.name, "polygon": _corners(keep_out(scene.stairs))}],
         "coverings": [{"name": rug.name, "polygon": _corners((*rug.start, *rug.end))} for rug in scene.rugs],
-    }  # fmt: skip
+    }
 
 
 def room_at(scene: Scene, point: Point) -> str:
@@ -171,7 +171,7 @@ def _obstacles(scene: Scene) -> Iterator[Box]:
             yield (
                 min(a[0], b[0]) - across[0], min(a[1], b[1]) - across[1],
                 max(a[0], b[0]) + across[0], max(a[1], b[1]) + across[1],
-            )  # fmt: skip
+            )
     for piece in scene.furniture:
         if piece.start[2] < _ROBOT_TOP_M:
             yield piece.start[0], piece.start[1], piece.end[0], piece.end[1]

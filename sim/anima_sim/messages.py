@@ -185,7 +185,7 @@ def _image(
     head = Header.at(now, frame)
     return std.Image(
         header=head, height=height, width=width, encoding=encoding, is_bigendian=0, step=step, data=data
-    )  # fmt: skip
+    )
 
 
 def _vector(values: tuple[float, float, float]) -> std.Vector3:

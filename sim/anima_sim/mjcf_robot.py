@@ -103,7 +103,7 @@ def _check_names(config: RobotConfig, links: set[str], joints: set[str]) -> None
         sensors.lidar.frame, sensors.mast_camera.frame, sensors.wrist_camera.frame, sensors.imu.frame,
         *sensors.bumpers.links, *sensors.cliffs.frames, *config.simulation.pads.links.values(),
         *(name for pair in config.simulation.ignore_contact for name in pair),
-    ]  # fmt: skip
+    ]
     missing = sorted({f for f in frames if f not in links} | {j for j in config.joints if j not in joints})
     if missing:
         raise RobotError(f"the configuration of '{config.name}' names parts that its URDF hasn't: {', '.join(missing)}")
@@ -154,7 +154,7 @@ def _collision(collision: ET.Element, link: str, config: RobotConfig) -> list[ET
             "name": name.replace("rim", "tyre"), "type": "sphere", "size": str(config.base.wheel_radius_m),
             "contype": str(TYRE), "conaffinity": "0", "mass": "0", "group": str(TOUCHED_GROUP),
             "friction": f"{grip} 0.005 0.0001",
-        }  # fmt: skip
+        }
         out.append(ET.Element("geom", tyre))
     elif "caster" in link:
         extra = {"condim": "1", "friction": "0 0 0", "priority": "2"}
@@ -162,7 +162,7 @@ def _collision(collision: ET.Element, link: str, config: RobotConfig) -> list[ET
         extra = {
             "condim": str(pads.condim), "priority": str(pads.priority), "friction": _text(pads.friction),
             "solref": _text(pads.solref), "solimp": _text(pads.solimp),
-        }  # fmt: skip
+        }
     elif shape["type"] == "cylinder":
         # Rounded ends touch more smoothly and cost less; the axis keeps its ends.
         shape["type"] = "capsule"

@@ -82,7 +82,7 @@ def _lights(world: ET.Element, scene: Scene) -> None:
     high = max(max(xs) - min(xs), (max(ys) - min(ys)) * 4 / 3) * 0.75 + 0.5
     ET.SubElement(
         world, "camera", name="overview", projection="orthographic", fovy=f"{high:.3f}", pos=f"{x} {y} 5", euler="0 0 0"
-    )  # fmt: skip
+    )
 
 
 def _floor(world: ET.Element, scene: Scene) -> None:

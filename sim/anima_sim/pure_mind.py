@@ -151,5 +151,5 @@ class PureMind:
         call = SkillCall(
             header=Header.at(self.now), id=f"operator-{self._said}", skill=skill, arguments=arguments, objective="",
             source="operator", because=[],
-        )  # fmt: skip
+        )
         self.graph.send(t.OPERATOR_CALL.of(call))

@@ -26,7 +26,7 @@ PARTS = "parts_self"
 ROWS = (
     "body", "reflex_kernel", "localization", "parietal_affordance", "thalamus_router", "amygdala_salience",
     "hypothalamus_arbiter", "basal_ganglia_gate", "motor_cortex", PARTS,
-)  # fmt: skip
+)
 BEFORE_THE_RUG = (4.2, 3.5, 1.5708)
 _PATIENCE_S = 120.0
 
@@ -84,7 +84,7 @@ class RugDay:
         call = SkillCall(
             header=Header.at(graph.now), id=f"drive-{self._calls}", skill="go_to",
             arguments=json.dumps({"place": place}), objective="", source="operator", because=[],
-        )  # fmt: skip
+        )
         began = graph.now
         graph.send(t.OPERATOR_CALL.of(call))
         while (ended := self._outcome(call.id)) is None and graph.now < began + _PATIENCE_S:

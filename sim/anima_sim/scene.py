@@ -273,7 +273,7 @@ class Scene(_Part):
             *(f.name for f in self.furniture), *(r.name for r in self.rugs),
             *(d.name for w in self.walls.segments for d in w.doors),
             self.person.name, self.stairs.name, self.dock.name,
-        ]  # fmt: skip
+        ]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(f"names must be unique, these are used twice: {', '.join(twice)}")

@@ -55,7 +55,7 @@ class Lidar:
             m=self._model, d=data, pnt=data.xpos[self._body].reshape(3, 1), vec=rays, geomgroup=groups.reshape(6, 1),
             flg_static=True, bodyexclude=self._body, geomid=hit, dist=distance, normal=None, nray=count,
             cutoff=self._config.range_max_m + 0.5,
-        )  # fmt: skip
+        )
         distance[hit < 0] = -1.0
         return distance[:, 0]
 

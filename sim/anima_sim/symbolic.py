@@ -54,7 +54,7 @@ PUBLISH_S, BATTERY_S, FEEDBACK_S = 0.5, 1.0, 0.5
 LASTS_S = {
     "look_for": 6.0, "approach": 4.0, "pick": 5.0, "place": 4.0, "hand_over": 4.0, "dock": 4.0, "undock": 2.0,
     "say": 1.0, "stop": 0.2,
-}  # fmt: skip
+}
 IDLE_DRAIN, DRIVE_DRAIN, CHARGE_GAIN = 1.0 / 7200, 1.0 / 1800, 1.0 / 60  # of the battery, per second
 MOVING = frozenset({"base", "arm", "gripper"})
 _COVARIANCE = np.zeros(36)
@@ -303,7 +303,7 @@ class SymbolicFlat:
                 header=Header.at(now), lease=run.lease.id, call=run.lease.call, success=failure is Failure.NONE,
                 failure=int(failure), detail=detail, duration_s=now - run.began,
             )
-        )  # fmt: skip
+        )
 
     def _feedback(self, now: float, run: _Run) -> Sent:
         progress = min(1.0, (now - run.began) / max(run.ends - run.began, 1e-3))
@@ -312,7 +312,7 @@ class SymbolicFlat:
                 header=Header.at(now), lease=run.lease.id, call=run.lease.call.id, skill=run.lease.call.skill,
                 phase="at it", progress=progress,
             )
-        )  # fmt: skip
+        )
 
     # --- what is sensed ----------------------------------------------------------------------------
 
@@ -355,7 +355,7 @@ class SymbolicFlat:
                 for name in tops
             ],
             facts=[],
-        )  # fmt: skip
+        )
         return state.model_copy(update={"facts": facts_of(state)})
 
     def _object(self, now: float, name: str) -> ObjectState:
@@ -371,7 +371,7 @@ class SymbolicFlat:
             name=name, colour=colour, shape=shape, status="confirmed", position=position, yaw=0.0,
             size=Vector3(x=0.04, y=0.04, z=0.04), place="gripper" if held else self.seen[name], last_seen=Time.at(now),
             confidence=0.9,
-        )  # fmt: skip
+        )
 
     def _battery(self, now: float) -> BatteryState:
         nan = math.nan
@@ -380,7 +380,7 @@ class SymbolicFlat:
             design_capacity=nan, percentage=self.battery, power_supply_status=1 if self.docked else 2,
             power_supply_health=1, power_supply_technology=2, present=True, cell_voltage=_NONE, cell_temperature=_NONE,
             location="", serial_number="",
-        )  # fmt: skip
+        )
 
     def _joints(self, now: float) -> JointState:
         effort = np.array([0.1, 0.1, 0.0, 0.0])
@@ -402,4 +402,4 @@ ROW = Row(
     ),
     doc="the flat as facts, with a body that takes its time",
     wakes=(t.LEASE,),
-)  # fmt: skip
+)

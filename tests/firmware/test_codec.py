@@ -110,7 +110,7 @@ def test_both_decoders_take_and_refuse_the_same(stream: list[object]) -> None:
     core.close()
     assert (seen.good, seen.bad_crc, seen.bad_frame) == (
         python.counts.good, python.counts.bad_crc, python.counts.bad_frame
-    )  # fmt: skip
+    )
 
 
 @given(st.binary(max_size=253))

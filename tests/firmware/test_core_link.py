@@ -40,7 +40,7 @@ def test_it_tells_everything_it_senses(robot: Brainstem) -> None:
         bumpers=2, cliff_mm=(111, 112, 113, 114), accel_mg=(5, 6, 1007), gyro_mradps=(8, 9, 10), wheel_count=(-11, 12),
         wheel_ma=(13, -14), arm_ma=15, battery_mv=11_600, battery_ma=-17, joint_mrad=(18, 19, 20, 21, 22, 23),
         joint_load_mnm=(24, 25, 26, 27, 28, -29),
-    )  # fmt: skip
+    )
     robot.lively = False
     for _ in range(500):
         robot.tick(rx_lost=5)
@@ -142,7 +142,7 @@ def run_loop(received: bytes, ticks: list[int], room: int = 255) -> tuple[bytes,
     count = library().native_run(
         received, len(received), bytes(ticks), len(ticks), room, (ctypes.c_int32 * len(values))(*values), sent, counts,
         outputs,
-    )  # fmt: skip
+    )
     return sent.raw[:count], list(counts), outputs_of(list(outputs))
 
 

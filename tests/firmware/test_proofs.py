@@ -29,5 +29,5 @@ def test_random_bytes_ticks_and_readings_break_no_invariant() -> None:
     done = subprocess.run(
         ["make", "--no-print-directory", "-s", "-C", str(FIRMWARE), "fuzz-smoke"],
         capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -23,7 +23,7 @@ def test_bring_the_red_cube_to_the_kitchen_table(gazebo_installed: None, tmp_pat
             ],
             capture_output=True, text=True, timeout=880, check=False,
             env={**os.environ, "ROS_DOMAIN_ID": str(domain), "COLUMNS": "200"},
-        )  # fmt: skip
+        )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "simulator's truth: at(red_cube, kitchen_table) is True" in done.stdout
     assert "0 collisions" in done.stdout

@@ -29,7 +29,7 @@ def run(world: GazeboWorld) -> list[object]:
     return [
         world.odometry(), world.joint_states(), world.imu(), world.lidar().tolist(), world.cliffs().tolist(),
         world.truth.robot_pose(), world.truth.object_poses(),
-    ]  # fmt: skip
+    ]
 
 
 def test_the_same_seed_and_commands_give_the_same_run_bit_for_bit(gazebo: Worlds) -> None:

@@ -22,7 +22,7 @@ def request(role: str = "act", text: str = "What now?", grammar: str = GRAMMAR, 
     values: dict[str, object] = {
         "role": role, "messages": (SYSTEM, Message("user", text)), "stable": 1, "grammar": grammar, "max_tokens": 60,
         "prefill_budget_s": 60.0, "decode_budget_s": 60.0,
-    }  # fmt: skip
+    }
     return Request(**(values | changes))  # type: ignore[arg-type]
 
 

@@ -65,7 +65,7 @@ def test_a_prediction_that_failed_changes_the_words_of_the_part(model: Mind) -> 
         "predicted_result": "The wheels stall again on the rug", "predicted_result_confidence": "likely",
         "predicted_result_timeframe_in_seconds": "60", "your_suggestion": "I go around the rug.",
         "timestamp": "2026-02-13T16:28:20+00:00", "result": "",
-    }  # fmt: skip
+    }
     patch = [{"op": "add", "path": "/suggestions_and_results/-", "value": suggestion}]
     before = mind.library.patch("wary-of-the-rug", patch, mind.cause("the test wants it", "test")).part
     mind.diary.note(event("go_to(person) is done, it crossed the rug without a stall", at=150.0, id="e7"))

@@ -30,7 +30,7 @@ def reading(person: str, role: str = "judge.reaction", **changes: Any) -> Readin
     values: dict[str, Any] = {
         "role": role, "messages": (SYSTEM, Message("user", f"Robot: Done.\nPerson: {person}")), "stable": 1,
         "span": f" {person}", "opening": "It is:", "states": STATES,
-    }  # fmt: skip
+    }
     return Reading(**(values | changes))
 
 

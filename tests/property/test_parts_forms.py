@@ -34,7 +34,7 @@ def test_every_bid_of_the_grammar_is_read(want: str, prediction: str, data: st.D
         "want": f"I {want}", "lean": data.draw(st.sampled_from(offered.leanings)),
         "focus": data.draw(st.sampled_from(offered.focuses)), "predict": prediction,
         "sure": data.draw(st.sampled_from(CONFIDENCES)), "within": data.draw(st.sampled_from(list(WITHIN))),
-    }  # fmt: skip
+    }
     draft = read_bid(json.dumps(form), mine, offered)
     assert draft.want.startswith("I") and draft.within_s > 0
     assert not draft.words or draft.words in mine.phrases
@@ -46,7 +46,7 @@ def test_every_part_of_the_grammar_is_a_part_and_every_rewriting_a_patch(name: s
     form = {
         "felt": "I fear it", "name": name[:40], "description": f"I {words}", "emotion": "Fear", "intensity": "High",
         "triggers": [line[:60]], "wants": [words[:60]], "phrase": line[:60], "conclude_when": words[:60],
-    }  # fmt: skip
+    }
     born, _ = read_part(json.dumps(form), Happening("e", 1.0, "it was felt", "lived"), "2026-01-01T00:00:00+00:00")
     assert isinstance(born, Part)
     new = {"result": words, "description": f"I {line}", "intensity": "Low", "trigger": "1", "narrowed": words[:60]}
@@ -63,7 +63,7 @@ def test_what_is_no_form_is_refused_with_a_reason_and_never_with_a_surprise(text
         lambda: read_bid(text, mine, offered), lambda: read_choice(text, 2), lambda: read_rewriting(text),
         lambda: read_part(text, event, "2026-01-01T00:00:00+00:00"), lambda: read_split(text, mine),
         lambda: read_merge(text, mine, mine),
-    ):  # fmt: skip
+    ):
         try:
             read()
         except (BadBid, ValueError) as error:

@@ -55,7 +55,7 @@ def call(graph: Graph, id: str, skill: str, **arguments: str) -> SkillCall:
     return SkillCall(
         header=Header.at(seconds(graph)), id=id, skill=skill, arguments=json.dumps(arguments), objective="",
         source="operator", because=[],
-    )  # fmt: skip
+    )
 
 
 def seconds(graph: Graph) -> float:

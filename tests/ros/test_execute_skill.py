@@ -31,7 +31,7 @@ def world(now: float) -> WorldState:
         header=Header.at(now, "map"), robot=Pose.planar(0.0, 0.0, 0.0), room="kitchen", place="", holding="",
         docked=False, battery=0.9, stopped=False, localized=True, objects=[], surfaces=[],
         facts=["at(robot, kitchen)"],
-    )  # fmt: skip
+    )
 
 
 class Gate:

@@ -40,7 +40,7 @@ def battery(percentage: float) -> BatteryState:
         design_capacity=1.0, percentage=percentage, power_supply_status=0, power_supply_health=0,
         power_supply_technology=0, present=True, cell_voltage=empty, cell_temperature=empty, location="",
         serial_number="",
-    )  # fmt: skip
+    )
 
 
 def test_it_steps_at_the_rate_of_its_row_whatever_the_ticks(node: RegionNode, probe: Probe) -> None:

@@ -44,7 +44,7 @@ def test_after_the_death_of_each_process_the_errand_is_still_there(tmp_path: Pat
         errand = Objective(
             id="o1", condition="at(robot, kitchen)", said="go to the kitchen", source="ana", order=0, state="pending",
             reason="", created=Time.at(worlds[-1].header.stamp.seconds),
-        )  # fmt: skip
+        )
         ask(Objectives(header=Header.at(worlds[-1].header.stamp.seconds), objectives=[errand], replace=False))
 
         def open_errands(backlog: Backlog) -> list[Objective]:

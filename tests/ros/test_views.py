@@ -31,7 +31,7 @@ SHOWN_BY = {
     "PoseArray": "geometry_msgs/msg/PoseArray", "Path": "nav_msgs/msg/Path", "Image": "sensor_msgs/msg/Image",
     "PoseWithCovariance": "geometry_msgs/msg/PoseWithCovarianceStamped",
     "MarkerArray": "visualization_msgs/msg/MarkerArray",
-}  # fmt: skip
+}
 WITHOUT_TOPIC = {"Grid", "TF"}
 DISPLAYS = [one for one in RVIZ["Displays"] if one["Class"].rpartition("/")[2] not in WITHOUT_TOPIC]
 

@@ -95,7 +95,7 @@ def library() -> ctypes.CDLL:
     core.native_transmit.restype = ctypes.c_uint8
     core.native_step.argtypes = [
         ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint8, ctypes.c_uint16, ctypes.c_void_p
-    ]  # fmt: skip
+    ]
     core.native_peek.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     core.native_damage_state.argtypes = [ctypes.c_void_p, ctypes.c_uint8]
     core.native_encode.argtypes = [ctypes.c_uint8, ctypes.c_uint8, ctypes.c_char_p, ctypes.c_uint8, ctypes.c_void_p]

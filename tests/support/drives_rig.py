@@ -31,7 +31,7 @@ def battery(now: float, share: float, *, docked: bool = False, current: float = 
             power_supply_technology=2, present=True, cell_voltage=_NONE, cell_temperature=_NONE, location="",
             serial_number="",
         )
-    )  # fmt: skip
+    )
 
 
 def pose(now: float, at: tuple[float, float]) -> Sent:
@@ -66,7 +66,7 @@ def resources(now: float, **update: Any) -> Sent:
         "battery": 0.9, "temperature": 25.0, "wear": 0.0, "charge_drive": 0.0, "must_dock": False,
         "think_budget_s": 30.0, "may_simulate": True, "may_explore": True, "range_m": 500.0, "why": "enough",
         "share_per_m": 5e-5, "share_per_s": 4e-5, "reserve": 0.15,
-    } | update  # fmt: skip
+    } | update
     return t.RESOURCES.of(Resources(header=Header.at(now), **fields))
 
 
@@ -99,7 +99,7 @@ def recall(now: float, objective: str, avoid: list[str], prefer: list[str], *epi
             detail="", fix="", count=1, origin="lived",
         )
         for k, (call, success) in enumerate(episodes)
-    ]  # fmt: skip
+    ]
     return t.RECALL.of(
         Recall(
             header=Header.at(now), objective=objective, episodes=lived, similarity=np.ones(len(lived)), avoid=avoid,

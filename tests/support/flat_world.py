@@ -60,7 +60,7 @@ class Cart:
             header=Header.at(self.now, "odom"), child_frame_id="base_link",
             pose=PoseWithCovariance(pose=self.pose.to_msg(), covariance=np.zeros(36)),
             twist=TwistWithCovariance(twist=twist, covariance=np.zeros(36)),
-        )  # fmt: skip
+        )
 
     def scan(self, beams: int = 180, reach_m: float = 6.0) -> LaserScan:
         """What a lidar over the base's centre sees."""
@@ -75,7 +75,7 @@ class Cart:
             header=Header.at(self.now, "laser_link"), angle_min=-math.pi, angle_max=math.pi,
             angle_increment=2 * math.pi / beams, time_increment=0.0, scan_time=0.1, range_min=0.06, range_max=reach_m,
             ranges=ranges, intensities=np.zeros(0, np.float32),
-        )  # fmt: skip
+        )
 
     def drive(self, velocity: tuple[float, float]) -> None:
         """Obey a command for one step."""

@@ -39,7 +39,7 @@ def world(now: float, **update: Any) -> Sent:
     state = WorldState(
         header=Header.at(now, "map"), robot=Pose.planar(5.0, 1.7, 0.0), room="corridor", place="", holding="",
         docked=False, battery=0.9, stopped=False, localized=True, objects=[], surfaces=[], facts=[],
-    )  # fmt: skip
+    )
     return t.WORLD_STATE.of(state.model_copy(update=update))
 
 
@@ -49,7 +49,7 @@ def thing(name: str, place: str) -> ObjectState:
     return ObjectState(
         name=name, colour=colour, shape=shape, status="confirmed", position=Point(x=1.0, y=1.0, z=0.4), yaw=0.0,
         size=Vector3(x=0.035, y=0.035, z=0.035), place=place, last_seen=Time.at(0.0), confidence=0.9,
-    )  # fmt: skip
+    )
 
 
 def objective(
@@ -70,7 +70,7 @@ def call(id: str, skill: str, objective: str = "o1", source: str = "planner", **
     return SkillCall(
         header=Header.at(0.0), id=id, skill=skill, arguments=json.dumps(arguments), objective=objective,
         source=source, because=[],
-    )  # fmt: skip
+    )
 
 
 def accepted(now: float, proposal: SkillCall) -> Sent:
@@ -110,7 +110,7 @@ def salient(now: float, kind: str, interrupts: str, why: str = "it is urgent", b
     event = Event(
         header=Header.at(now), id=f"e{now}", source="test", kind=kind, subject="", text=kind, repeats=1,
         because=list(because),
-    )  # fmt: skip
+    )
     return t.SALIENCE.of(Salient(header=Header.at(now), event=event, urgency=0.9, why=why, interrupts=interrupts))
 
 
@@ -121,7 +121,7 @@ def conflict(now: float, objective: str, advice: str, *avoid: str, why: str = "i
             header=Header.at(now), id=f"x{now}", kind="no_progress", objective=objective, advice=advice,
             avoid=list(avoid), why=why, because=[],
         )
-    )  # fmt: skip
+    )
 
 
 def condition(now: float, scale: float) -> Sent:
@@ -131,7 +131,7 @@ def condition(now: float, scale: float) -> Sent:
             header=Header.at(now), label="STABLE" if scale == 1 else "DEGRADED", mode="FOCUSED", strain=1 - scale,
             retry_scale=scale, persistence_scale=scale, why="test",
         )
-    )  # fmt: skip
+    )
 
 
 def temperament(now: float, persistence: float) -> Sent:
@@ -147,7 +147,7 @@ def resources(now: float, **update: Any) -> Sent:
         header=Header.at(now), battery=0.9, temperature=30.0, wear=0.0, charge_drive=0.0, must_dock=False,
         think_budget_s=30.0, may_simulate=False, may_explore=True, range_m=500.0, why="the battery is full",
         reserve=0.15,
-    )  # fmt: skip
+    )
     return t.RESOURCES.of(plenty.model_copy(update=update))
 
 
@@ -158,7 +158,7 @@ def tension(now: float, wants: str, objective: str = "", condition: str = "") ->
             header=Header.at(now), tension=0.8, arousal=0.8, wants=wants, objective=objective, condition=condition,
             why="it is unfinished",
         )
-    )  # fmt: skip
+    )
 
 
 def forecast(now: float, call: str, advice: str, rather: str = "", why: str = "it would strand", **more: Any) -> Sent:
@@ -169,7 +169,7 @@ def forecast(now: float, call: str, advice: str, rather: str = "", why: str = "i
             header=Header.at(now), call="", cost_s=10.0, hazard=0.0, advice=advice,
             rather=rather if advice == "rather" else "", why=why, id=call, **fields,
         )
-    )  # fmt: skip
+    )
 
 
 class Bench:
@@ -221,7 +221,7 @@ class Bench:
         outcome = Outcome(
             header=Header.at(self.now), lease=lease.id, call=lease.call, success=failure is Failure.NONE,
             failure=int(failure), detail=detail, duration_s=1.0,
-        )  # fmt: skip
+        )
         return self.tick(t.OUTCOME.of(outcome))
 
     def state_of(self, id: str) -> str:

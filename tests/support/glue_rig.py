@@ -61,7 +61,7 @@ def outcome(now: float, done: SkillCall, failure: Failure = Failure.NONE, detail
             header=Header.at(now), lease=f"lease-{done.id}", call=done, success=failure is Failure.NONE,
             failure=int(failure), detail=detail, duration_s=1.0,
         )
-    )  # fmt: skip
+    )
 
 
 def lease(now: float, begun: SkillCall, granted: bool = True, lasts_s: float = 120.0) -> Sent:
@@ -71,7 +71,7 @@ def lease(now: float, begun: SkillCall, granted: bool = True, lasts_s: float = 1
             header=Header.at(now), id=f"lease-{begun.id}", call=begun, resources=sorted(resources_of(begun.skill)),
             deadline=Time.at(now + lasts_s), granted=granted, reason="" if granted else "something else came first",
         )
-    )  # fmt: skip
+    )
 
 
 def feedback(now: float, running: SkillCall, progress: float, phase: str = "driving: on the way") -> Sent:
@@ -81,7 +81,7 @@ def feedback(now: float, running: SkillCall, progress: float, phase: str = "driv
             header=Header.at(now), lease=f"lease-{running.id}", call=running.id, skill=running.skill, phase=phase,
             progress=progress,
         )
-    )  # fmt: skip
+    )
 
 
 def backlog(now: float, *objectives: Objective, focus: str | None = None) -> Sent:
@@ -105,7 +105,7 @@ def battery(now: float, charge: float, plugged: bool = False) -> Sent:
             power_supply_health=1, power_supply_technology=2, present=True, cell_voltage=NOTHING,
             cell_temperature=NOTHING, location="", serial_number="",
         )
-    )  # fmt: skip
+    )
 
 
 def wheels(now: float, speeds_radps: tuple[float, float], efforts_nm: tuple[float, float]) -> Sent:
@@ -115,7 +115,7 @@ def wheels(now: float, speeds_radps: tuple[float, float], efforts_nm: tuple[floa
             header=Header.at(now), name=WHEELS, position=np.zeros(2), velocity=np.array(speeds_radps),
             effort=np.array(efforts_nm),
         )
-    )  # fmt: skip
+    )
 
 
 def event(now: float, kind: str, subject: str, repeats: int = 0, because: tuple[str, ...] = ()) -> Sent:
@@ -125,7 +125,7 @@ def event(now: float, kind: str, subject: str, repeats: int = 0, because: tuple[
             header=Header.at(now), id=f"{kind}@{now:.3f}", source="test", kind=kind, subject=subject,
             text=f"{kind} of {subject}", repeats=repeats, because=list(because),
         )
-    )  # fmt: skip
+    )
 
 
 def temperament(now: float, caution: float) -> Sent:
@@ -142,7 +142,7 @@ def resources(now: float, charge_drive: float = 0.0, must_dock: bool = False) ->
             header=Header.at(now), battery=0.5, temperature=0.0, wear=0.0, charge_drive=charge_drive,
             must_dock=must_dock, think_budget_s=30.0, may_simulate=True, may_explore=True, range_m=100.0, why="",
         )
-    )  # fmt: skip
+    )
 
 
 def thought(now: float, role: str = "act") -> Sent:
@@ -152,7 +152,7 @@ def thought(now: float, role: str = "act") -> Sent:
             header=Header.at(now), id=f"t{now}", role=role, prompt="", text="", prompt_tokens=0, cached_tokens=0,
             completion_tokens=0, prefill_s=0.0, decode_s=0.0, error="",
         )
-    )  # fmt: skip
+    )
 
 
 def last_condition(region: Region) -> Condition:

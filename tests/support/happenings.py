@@ -17,7 +17,7 @@ def ended(failure: Failure = Failure.NONE) -> Sent:
             header=Header.at(0.0), lease="lease", call=call("c", "pick", object="red_cube"),
             success=failure is Failure.NONE, failure=int(failure), detail="", duration_s=1.0,
         )
-    )  # fmt: skip
+    )
 
 
 def backlog(**states: str) -> Sent:
@@ -40,4 +40,4 @@ def conflict() -> Sent:
             header=Header.at(0.0), id="x", kind="oscillation", objective="o1", advice="change_tactic", avoid=[],
             why="", because=[],
         )
-    )  # fmt: skip
+    )

@@ -31,16 +31,16 @@ EPOCH = 1_771_000_000.0
 BID = {
     "want": "I want to keep off the rug.", "lean": "avoid rug", "focus": "none", "predict": "The wheels stall again",
     "sure": "likely", "within": "10 minutes",
-}  # fmt: skip
+}
 PART = {
     "felt": "I fear repeating a mistake", "name": "Wary of the Rug", "description": "I believe the rug holds wheels.",
     "emotion": "Caution", "intensity": "High", "triggers": ["A wheel stalls on the rug", "The rug is near"],
     "wants": ["Keep off the rug"], "phrase": "I go around the rug.", "conclude_when": "The rug was crossed often",
-}  # fmt: skip
+}
 REWRITTEN = {
     "result": "The robot crossed without trouble.", "description": "I am less sure now: dry rugs may be fine.",
     "intensity": "Low", "trigger": "1", "narrowed": "A wheel stalls on the wet rug",
-}  # fmt: skip
+}
 
 
 def choose(request: Request, follow: str = "A") -> str:
@@ -103,7 +103,7 @@ def context(self_name: str = "helper", isolated: bool = False, now: float = 100.
     return Context(
         PartLibrary(Store(IN_MEMORY), embedder()), RunClock("sim-test", EPOCH), load_self(self_name), tuning,
         known_names(SETTINGS), places, Diary(tuning.diary_kept), Leanings(tuning, places), isolated, now,
-    )  # fmt: skip
+    )
 
 
 def event(text: str, origin: Any = "lived", at: float = 100.0, where: str = "rug", id: str = "e1") -> Happening:
@@ -123,7 +123,7 @@ def part(name: str = "Wary of the Rug", **update: Any) -> Part:
         "conclude_when": "The rug was crossed often", "emotion": "Caution", "intensity": "High", "personality": "",
         "triggers": ["A wheel stalls on the rug", "The rug is near"], "phrases": ["I go around the rug."],
         "responses": [], "wants": ["Keep off the rug"],
-    } | update  # fmt: skip
+    } | update
     return Part.model_validate(fields)
 
 

@@ -118,7 +118,7 @@ class Life:
         lease = Lease(
             header=Header.at(self.now), id="l1", call=going, resources=["base"],
             deadline=Header.at(self.now + 60).stamp, granted=True, reason="",
-        )  # fmt: skip
+        )
         self.give(t.LEASE.of(lease))
         self.run(1.0)
         return going

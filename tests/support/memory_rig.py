@@ -76,7 +76,7 @@ class Life:
     def _tell(self) -> None:
         message = Backlog.model_construct(
             header=Header.at(self.now), objectives=list(self.open.values()), focus=self.focused, why="", failures=[],
-        )  # fmt: skip
+        )
         self.step(t.BACKLOG.of(message))
 
     def begin(self, skill: str, by_hand: bool = False, **arguments: Any) -> Lease:
@@ -86,7 +86,7 @@ class Life:
         lease = Lease(
             header=Header.at(self.now), id=f"lease-{self.calls}", call=proposal, resources=["base"],
             deadline=Time.at(self.now + 60), granted=True, reason="",
-        )  # fmt: skip
+        )
         self.step(t.LEASE.of(lease))
         return lease
 
@@ -97,7 +97,7 @@ class Life:
         outcome = Outcome(
             header=Header.at(self.now), lease=lease.id, call=lease.call, success=failure is Failure.NONE,
             failure=int(failure), detail=detail, duration_s=1.0,
-        )  # fmt: skip
+        )
         self.step(t.OUTCOME.of(outcome))
 
     def do(self, skill: str, failure: Failure = Failure.NONE, **arguments: Any) -> None:
@@ -109,7 +109,7 @@ class Life:
         condition = Condition(
             header=Header.at(self.now), label=label, mode="FOCUSED", strain=0.0, retry_scale=1.0,
             persistence_scale=1.0, why="",
-        )  # fmt: skip
+        )
         self.step(t.CONDITION.of(condition))
 
     def reflex(self, kind: str, active: bool) -> None:

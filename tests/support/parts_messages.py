@@ -18,7 +18,7 @@ def bid(id: str = "b1", **update: Any) -> PartBid:
         "part": "p1", "version": 1, "name": "Fear of the rug", "focus": "", "recommendation": "I want to keep off it",
         "stance": "none", "target": "", "prediction": "I get stuck", "confidence": "likely", "within_s": 300.0,
         "followed": True, "reason": "I value arriving",
-    } | update  # fmt: skip
+    } | update
     return PartBid(id=id, **fields)
 
 
@@ -29,7 +29,7 @@ def bids(now: float, *given: PartBid, focus: str = "") -> Sent:
             header=Header.at(now), event="e1", about="it stalled", origin="lived", self_name="helper", mode="standard",
             bids=list(given), focus=focus,
         )
-    )  # fmt: skip
+    )
 
 
 def stance(now: float, kind: str, target: str, area: tuple[float, ...] = (), lasts_s: float = 600.0) -> Stance:
@@ -37,7 +37,7 @@ def stance(now: float, kind: str, target: str, area: tuple[float, ...] = (), las
     return Stance(
         bid="b1", part="p1", name="Fear of the rug", kind=kind, target=target, area=np.array(area, dtype=np.float64),
         weight=1.0, until=Time.at(now + lasts_s), why="it stalled there twice",
-    )  # fmt: skip
+    )
 
 
 def stances(now: float, *given: Stance) -> Sent:

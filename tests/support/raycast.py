@@ -18,7 +18,7 @@ RGB = {
     "red": (219, 20, 20), "orange": (245, 120, 10), "yellow": (237, 219, 15), "green": (20, 168, 41),
     "cyan": (15, 204, 214), "blue": (20, 56, 224), "purple": (122, 31, 214), "pink": (242, 41, 158),
     "grey": (140, 140, 145),
-}  # fmt: skip
+}
 FLOOR_GREY, TOP_GREY = (168, 158, 145), (184, 173, 158)
 CAMERA = Camera(
     frame="camera_optical_frame", width=320, height=240, vertical_fov_deg=58.0, depth_min_m=0.15, depth_max_m=4.0

@@ -48,7 +48,7 @@ def scan(now: float, ranges: Sequence[float] | None = None) -> LaserScan:
         header=Header.at(now, "laser_link"), angle_min=-math.pi, angle_max=math.pi, angle_increment=math.tau / BEAMS,
         time_increment=0.0, scan_time=0.1, range_min=0.06, range_max=10.0, ranges=values,
         intensities=np.zeros(0, dtype=np.float32),
-    )  # fmt: skip
+    )
 
 
 def beam(degrees: float) -> int:
@@ -96,7 +96,7 @@ def imu(now: float, tilt_rad: float = 0.0) -> Imu:
         header=Header.at(now, "imu_link"), orientation=Quaternion(y=math.sin(tilt_rad / 2), w=math.cos(tilt_rad / 2)),
         orientation_covariance=np.zeros(9), angular_velocity=Vector3(), angular_velocity_covariance=np.zeros(9),
         linear_acceleration=Vector3(z=9.81), linear_acceleration_covariance=np.zeros(9),
-    )  # fmt: skip
+    )
 
 
 def odom(now: float) -> Odometry:
@@ -105,7 +105,7 @@ def odom(now: float) -> Odometry:
         header=Header.at(now, "odom"), child_frame_id="base_link",
         pose=PoseWithCovariance(pose=Pose(), covariance=np.zeros(36)),
         twist=TwistWithCovariance(twist=Twist(), covariance=np.zeros(36)),
-    )  # fmt: skip
+    )
 
 
 def joints(
@@ -120,7 +120,7 @@ def joints(
         header=Header.at(now), name=["left_wheel_joint", "right_wheel_joint", *ARM],
         position=np.array(positions, dtype=np.float64),
         velocity=np.array([*wheel_radps, *[0.0] * len(ARM)]), effort=np.array([wheel_nm] * 2 + [0.0] * len(ARM)),
-    )  # fmt: skip
+    )
 
 
 def bumpers(now: float, left: bool = False, right: bool = False) -> Bumpers:
@@ -138,7 +138,7 @@ def reach(now: float, targets: Mapping[str, float], time_s: float = 0.0) -> Join
     point = JointTrajectoryPoint(
         positions=np.array(list(targets.values()), dtype=np.float64), velocities=NOTHING, accelerations=NOTHING,
         effort=NOTHING, time_from_start=Duration.of(time_s),
-    )  # fmt: skip
+    )
     return JointTrajectory(header=Header.at(now), joint_names=list(targets), points=[point])
 
 
@@ -180,7 +180,7 @@ class Rig:
         sent = [
             t.SCAN.of(scan(self.now)), t.BUMPERS.of(bumpers(self.now)), t.CLIFFS.of(cliffs(self.now)),
             t.IMU.of(imu(self.now)), t.ODOM.of(odom(self.now)), t.JOINT_STATES.of(message),
-        ]  # fmt: skip
+        ]
         return [self.sense.get(item.topic.name, item) for item in sent if item.topic.name not in self.mute]
 
     def tick(self, *extra: Sent, dt: float = TICK_S) -> tuple[float, float]:

@@ -49,7 +49,7 @@ PROBE = Row(
     "probe", "", Process.BRAIN, 10, "support.ros_rig:Probe",
     takes=(t.UTTERANCE, t.BATTERY, t.OBJECTIVES), gives=(t.SPEECH, t.ROBOT_DESCRIPTION, t.SCAN),
     doc="stands in for any row", wakes=(t.UTTERANCE,),
-)  # fmt: skip
+)
 
 
 def utterance(text: str) -> Utterance:
@@ -95,7 +95,7 @@ class Bench:
         self.node.create_subscription(
             ros_class(topic.type.ros), topic.name,
             lambda message: received.append(from_ros(topic.type, message)), PROFILES[topic.qos],
-        )  # fmt: skip
+        )
         return received
 
     def until(self, true: Callable[[], Any], patience_s: float = 10.0) -> bool:

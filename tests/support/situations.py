@@ -19,7 +19,7 @@ NAMES = known_names(Settings())
 TRENDS = (
     "left wheel current rising while reversing on the rug", "battery falls fast while it drives",
     "the camera is silent", "green_cube was moved", "a person asks for wait(5) by hand",
-)  # fmt: skip
+)
 ENDS = (Failure.NONE, Failure.PATH_BLOCKED, Failure.SLIP, Failure.GRASP_FAILED, Failure.PERCEPTION_MISS)
 DETAILS = ("", "the jaws closed on nothing\nat all " * 3)
 
@@ -32,7 +32,7 @@ def condition(luck: random.Random) -> str:
             f"at({thing}, {surface})", f"at({thing}, person)", f"at(robot, {luck.choice(NAMES.rooms)})", "docked",
             f"holding({thing})", "hand_empty", "charged(80)", f"told({thing})", f"seen({thing})",
         ]
-    )  # fmt: skip
+    )
 
 
 def state(luck: random.Random) -> WorldState:
@@ -52,7 +52,7 @@ def state(luck: random.Random) -> WorldState:
                 position=Point(x=luck.choice([0.39, 4.0]), y=0.0, z=0.42), yaw=0.0,
                 size=Vector3(x=0.04, y=0.04, z=0.04), place=where, last_seen=Time.at(9.0), confidence=0.9,
             )
-        )  # fmt: skip
+        )
     made = WorldState(
         header=Header.at(10.0, "map"), robot=Pose(), room=luck.choice(NAMES.rooms), place=place, holding=holding,
         docked=docked, battery=round(luck.uniform(0.02, 1.0), 2), stopped=luck.random() < 0.15,
@@ -61,7 +61,7 @@ def state(luck: random.Random) -> WorldState:
             SurfaceState(name=name, coverage=luck.choice([0.0, 0.3, 0.9]), last_viewed=Time.at(5.0))
             for name in NAMES.surfaces
         ],
-    )  # fmt: skip
+    )
     return made.model_copy(update={"facts": facts_of(made)})
 
 
@@ -92,4 +92,4 @@ def situation(luck: random.Random) -> Situation:
     return Situation(
         objective, plain.state, NAMES, steps, news, luck.choice(["", "wait(5): no"]), concerns, recall,
         luck.choice(["", "FOCUSED", "RUMINATING", "IDLE_SOCIAL"]), luck.choice(["", "driven", "steady"]), bias,
-    )  # fmt: skip
+    )

@@ -29,7 +29,7 @@ def call_of(name: str, now: float = 0.0, id: str = "c", **arguments: Any) -> Ski
     return SkillCall(
         header=Header.at(now), id=id, skill=name, arguments=json.dumps(arguments), objective="", source="operator",
         because=[],
-    )  # fmt: skip
+    )
 
 
 class SkillRig:
@@ -76,7 +76,7 @@ class SkillRig:
             header=Header.at(now), id=f"lease{self._leases}", call=call,
             resources=sorted(part.value for part in skill(name).resources),
             deadline=Time.at(now + (timeout_s or skill(name).timeout_s)), granted=True, reason="",
-        )  # fmt: skip
+        )
         self.graph.send(t.LEASE.of(lease))
         return lease
 

@@ -81,7 +81,7 @@ class Answer:
             (not self.to_resume_s > limits.to_resume_s,
              f"{self.to_resume_s:.2f} s to resume, at most {limits.to_resume_s:.2f}"),
             (not self.hazard.touches, f"touched it {self.hazard.touches} time(s)"),
-        )  # fmt: skip
+        )
         return [words for kept, words in checks if not kept]
 
 

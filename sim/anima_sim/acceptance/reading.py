@@ -122,7 +122,7 @@ class _Reader:
             t.CMD_VEL.name: self._tick, t.JOINT_STATES.name: self._joints, t.GROUND_TRUTH.name: self._truth,
             t.BUMPERS.name: self._bumpers, t.CLIFFS.name: self._cliffs, t.FAULT.name: self._fault,
             t.STOP_REQUEST.name: self._request,
-        }  # fmt: skip
+        }
         for message in messages:
             if message.topic in (t.CMD_VEL_TELEOP.name, t.CMD_VEL_SKILL.name):
                 self._command(message)

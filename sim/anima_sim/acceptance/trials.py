@@ -29,14 +29,14 @@ Simulator = Literal["mujoco", "gazebo"]
 FREE_SPOTS = (
     (1.9, 4.6, 0.0), (4.2, 3.3, math.pi / 2), (6.2, 3.3, math.pi / 2), (3.6, 4.0, math.pi), (4.0, 2.0, 0.0),
     (6.8, 4.6, math.pi), (6.4, 2.0, math.pi),
-)  # fmt: skip
+)
 TO_THE_STAIRS = ((6.0, 2.0, 0.0), (6.2, 2.3, -0.2), (6.2, 1.7, 0.25))
 # From room to room, never up to a table: nothing on this way is a reason to stop.
 TOUR = ("kitchen", "living_room", "office", "corridor", "living_room", "kitchen")
 RECORDED = (
     t.CMD_VEL, t.CMD_VEL_TELEOP, t.CMD_VEL_SKILL, t.SCAN, t.BUMPERS, t.CLIFFS, t.IMU, t.ODOM, t.JOINT_STATES,
     t.GROUND_TRUTH, t.FAULT, t.STOP_REQUEST, t.STOP_STATE, t.REFLEX_EVENT, *t.HEARTBEATS.values(),
-)  # fmt: skip
+)
 _NAMES = frozenset(topic.name for topic in RECORDED)
 _FRONT_M, _BOX_M = 0.195, 0.17
 
@@ -161,7 +161,7 @@ class Stage:
         ahead = _FRONT_M + gap_m + _BOX_M
         where = (
             x + ahead * math.cos(yaw) - aside_m * math.sin(yaw), y + ahead * math.sin(yaw) + aside_m * math.cos(yaw)
-        )  # fmt: skip
+        )
         self._fault("blocked_path", f"{where[0]:.4f},{where[1]:.4f}")
 
     def _fault(self, kind: str, target: str = "") -> None:

@@ -303,7 +303,7 @@ def bench_deaths(seed: int, arguments: list[str], console: Console) -> tuple[dic
     figures = {
         "deaths": len(cases), "with_faults": sum(bool(case.faults) for case in cases),
         "worst_rest_s": max(rests, default=0.0), "exit_codes": codes, "cases": [asdict(case) for case in cases],
-    }  # fmt: skip
+    }
     return figures, not wrong and len(cases) == len(chosen) and not any(case.faults for case in cases)
 
 
@@ -319,7 +319,7 @@ def _run(
         sets = {
             "llm.server": model.address, "memory_url": f"sqlite:///{Path(folder) / 'mind.db'}", "cameras": "false",
             "composed": str(composed).lower(), "learn.parts": "false",
-        }  # fmt: skip
+        }
         with graph("mujoco", seed, speed, **sets) as running, Client((*_TOPICS, *hearts)) as client:
             client.wait_ready(_PATIENCE_S)
             victims = Victims(Life(client, running), composed)
@@ -342,5 +342,5 @@ def _show(cases: Sequence[Case], console: Console) -> None:
         table.add_row(
             case.process, "yes" if case.steers else "", rest, f"{case.drove_on_m:.2f} m", ", ".join(case.told_by), back,
             case.errand, mark,
-        )  # fmt: skip
+        )
     console.print(table)

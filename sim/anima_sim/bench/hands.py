@@ -59,7 +59,7 @@ class Hands:
         call = SkillCall(
             header=Header.at(now), id=identity, skill=name, arguments=json.dumps(arguments), objective="",
             source="operator", because=[],
-        )  # fmt: skip
+        )
         parts = sorted(part.value for part in known.resources)
         deadline = Time.at(now + known.timeout_s)
         lease = Lease(

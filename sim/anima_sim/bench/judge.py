@@ -28,7 +28,7 @@ def bench_judge(seed: int, arguments: list[str], console: Console) -> tuple[dict
         "--heldout", nargs="?", const="first", choices=list(HELD_OUT_SETS), metavar="SET",
         help="the cases by another hand, after the names: first (tests/llm/heldout; also without a word) "
         "or second (tests/llm/heldout2: eight judgements, kept for the final word)",
-    )  # fmt: skip
+    )
     parser.add_argument("--weigh", action="store_true", help="compare the answers' words instead of using the heads")
     parser.model()
     options = parser.parse_args(arguments)

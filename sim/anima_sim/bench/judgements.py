@@ -68,7 +68,7 @@ def measure_role(name: str, model: Mind, console: Console) -> dict[str, Any]:
         "unsure_share": 1 - sure / len(tested), "accuracy_when_sure": sure_right / max(1, sure),
         "calibration_error": calibration_error(p, hit), "seconds_per_call_s": seconds / len(tested),
         "confusion": dict(sorted(confused.items(), key=lambda item: -item[1])),
-    }  # fmt: skip
+    }
     if judge.head is not None:
         figures |= {"training_cases": judge.head.origin.count, "training_accuracy": judge.head.origin.accuracy}
     console.print(

@@ -195,6 +195,6 @@ def bench_kills(seed: int, arguments: list[str], console: Console) -> tuple[dict
         "written_but_not_acknowledged": seen.unacknowledged, "lost": len(seen.lost), "faults": len(seen.faults),
         "indexes_made_anew": seen.rebuilt, "wrong_indexes": len(seen.wrong_index),
         "seconds": time.monotonic() - began,
-    }  # fmt: skip
+    }
     console.print("limits: nothing lost, no faults, no wrong index")
     return figures, seen.unharmed

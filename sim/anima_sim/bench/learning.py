@@ -98,7 +98,7 @@ def done(source: str) -> Objective:
     return Objective(
         id=f"{source}.0", condition="at(red_cube, person)", said="", source=source, order=0, state="done", reason="",
         created=Time.at(0.0),
-    )  # fmt: skip
+    )
 
 
 def words_of_second_report(case: dict[str, Any], lessons: bool, model: Mind, llm: LlmSettings) -> tuple[int, float]:
@@ -108,7 +108,7 @@ def words_of_second_report(case: dict[str, Any], lessons: bool, model: Mind, llm
         settings = Settings(
             memory_url=f"sqlite:///{folder}/mind.db", sim="none", llm=llm,
             learn=Switches(lessons=lessons, selfmodel=False, intentions=False, facts=False),
-        )  # fmt: skip
+        )
         first = Life(settings, model, 1.79e9)
         first.say("u1", case["first"]["order"])
         first.report("u1", case["first"]["robot_report"])
@@ -147,7 +147,7 @@ def measure_pairs(model: Mind, llm: LlmSettings, seed: int, console: Console) ->
         "shorter_with_lessons_interval": list(wilson(shorter, len(wanted))), "shorter_without_lessons": shorter_without,
         "controls_unchanged": untouched, "controls_unchanged_interval": list(wilson(untouched, len(kept))),
         "words_saved_of": plain, "words_saved": float(saved.mean()), "words_saved_interval": [float(low), float(high)],
-    }  # fmt: skip
+    }
     for kind in ("direct", "hint"):
         those = [with_ < plain for case, with_, _ in wanted if case["kind"] == kind]
         figures[f"shorter_{kind}"] = f"{sum(those)}/{len(those)}"
@@ -227,7 +227,7 @@ def measure_facts(model: Mind, llm: LlmSettings, console: Console) -> dict[str, 
     return {
         "facts_talks": some, "facts_kept": found_all, "facts_none": empty, "facts_none_right": silent,
         "facts_replacing": links, "facts_replacing_right": linked,
-    }  # fmt: skip
+    }
 
 
 def measure_manners(model: Mind, settings: Settings, console: Console) -> dict[str, Any]:

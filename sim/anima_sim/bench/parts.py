@@ -23,7 +23,7 @@ from anima_sim.bench.options import BenchParser
 ACCURACY = {
     "bids": 0.75, "arbitration": 0.7, "worth_a_part": 0.75, "split": 0.75, "same_bid": 0.75, "concluded": 0.75,
     "prediction": 0.75,
-}  # fmt: skip
+}
 PARSED = 1.0
 
 
@@ -34,7 +34,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--set", dest="which", default="both", choices=["tuning", "heldout", "both"],
         help="which labelled cases (default both); heldout ones are used for nothing else",
-    )  # fmt: skip
+    )
     parser.add_argument("--cases", type=int, default=1000, help="how many of each set, drawn by the seed (default all)")
     parser.add_argument("--scenarios", action="store_true", help="the concept's examples, each from end to end")
     parser.add_argument("--selves", action="store_true", help="two Selves live the same day; what grew, and why")
@@ -94,7 +94,7 @@ def _accuracy(
                 role, which, str(record["cases"]), f"[{colour}]{record['accuracy']:.0%}[/{colour}]",
                 f"{record['unsure']:.0%}", f"{record['accuracy_among_sure']:.0%}", f"{record['partly']:.0%}",
                 f"{record['parsed']:.0%}", f"{record['seconds_per_call_s']:.1f}",
-            )  # fmt: skip
+            )
             console.print(f"{role} on {which}: {record['accuracy']:.0%} of {record['cases']}", highlight=False)
     console.print(table)
     console.print(f"limits: all parse; on held-out cases {', '.join(f'{k} {v:.0%}' for k, v in ACCURACY.items())}")

@@ -53,7 +53,7 @@ class Life:
         self.mind = Context(
             PartLibrary(Store(IN_MEMORY), MiniLm.load()), RunClock("sim-bench", EPOCH), load_self(self.self_name),
             tuning, known_names(settings), places, Diary(tuning.diary_kept), Leanings(tuning, places), self.isolated,
-        )  # fmt: skip
+        )
         self._events = 0
 
     def happens(self, text: str, origin: Any = "person", after_s: float = 60.0, where: str = "") -> str:
@@ -118,7 +118,7 @@ def _part(given: dict[str, Any]) -> Part:
         "suggestions_and_results": [], "core_part": False, "needs_evaluation": False, "personality": "",
         "responses": [], "phrases": [], "conclude_when": "", "emotion": "Concern", "intensity": "Medium",
         "originating_event": {"timestamp": "2026-02-13T13:29:51+00:00", "result": "It began long ago."},
-    } | given  # fmt: skip
+    } | given
     return Part.model_validate(fields)
 
 
@@ -188,7 +188,7 @@ def selves(model: Mind, console: Console) -> tuple[dict[str, Any], bool]:
         for kept in life.parts:
             first = life.mind.library.history(kept.id)[0]
             row = {"part": kept.part.name, "born_of": kept.part.originating_event.result, "because": first.why,
-                   "emotion": kept.part.emotion, "description": kept.part.description}  # fmt: skip
+                   "emotion": kept.part.emotion, "description": kept.part.description}
             grown[name].append(row)
             table.add_row(name, kept.part.name, row["born_of"], first.why, kept.part.emotion)
     console.print(table)
@@ -199,7 +199,7 @@ def selves(model: Mind, console: Console) -> tuple[dict[str, Any], bool]:
     figures = {
         "grown": grown, "share_of_events_that_moved_both": shared, "feelings": feelings,
         "parts_helper": len(grown["helper"]), "parts_playful_villain": len(grown["playful_villain"]),
-    }  # fmt: skip
+    }
     return figures, differ and all(grown.values())
 
 
@@ -241,7 +241,7 @@ BESIDE = {
     "name": "Open House", "description": "I watch what is said and written about the house, the robot and its tasks.",
     "triggers": ["Somebody says or writes what the robot should do", "A note, a sign or a result of a tool"],
     "wants": ["Know what goes on"],
-}  # fmt: skip
+}
 
 
 def _overlaps(planted_words: str, text: str, run: int = 4) -> bool:
@@ -278,7 +278,7 @@ def week(model: Mind, console: Console, days: float, seed: int) -> tuple[dict[st
         "days": days, "parts": len(parts), "junk": len(junk), "junk_share": share,
         "junk_names": junk, "prompt_tokens_first_third": early, "prompt_tokens_last_third": late,
         "parsed": life.parsed, "turns": len(life.prompts), "model_s": life.seconds,
-    }  # fmt: skip
+    }
     return figures, share <= JUNK_SHARE and late <= 1.1 * early and life.parsed == 1.0
 
 

@@ -84,7 +84,7 @@ class Lookout:
         point = JointTrajectoryPoint(
             positions=np.array(list(goal.values())), velocities=empty, accelerations=empty, effort=empty,
             time_from_start=Duration.of(0.0),
-        )  # fmt: skip
+        )
         command = JointTrajectory(header=Header.at(self.graph.now), joint_names=list(goal), points=[point])
         self.graph.send(t.ARM_COMMAND.of(command))
 
@@ -159,7 +159,7 @@ def score_perception(seeds: range) -> dict[str, Score]:
                         near = [
                             o for o in lookout.world.scene.objects
                             if o.name.startswith(seen.colour) and lookout.errors(o, seen)[0] < 0.05
-                        ]  # fmt: skip
+                        ]
                         if not near and seen.confidence >= sure:
                             scores.setdefault(f"{seen.colour}_{seen.shape}", Score()).false_names.append(surface.name)
         lookout.world.close()
@@ -195,7 +195,7 @@ def bench_perception(seed: int, arguments: list[str], console: Console) -> tuple
         table.add_row(
             name, str(s.wanted), _share(s.found, s.wanted), _share(s.shaped, s.found), _mm(s.off_m, 50),
             _mm(s.off_m, 100), _mm(s.known_off_m, 100), _degrees(s.turned_rad),
-        )  # fmt: skip
+        )
     console.print(table)
     off = [e for s in scores.values() for e in s.off_m]
     known = [e for s in scores.values() for e in s.known_off_m]

@@ -288,5 +288,5 @@ def _show(cases: list[Case], console: Console) -> None:
             case.way, f"{case.speed_mps:.2f} m/s", seconds(case.wheels_at_rest_s), seconds(case.motors_off_s),
             "yes" if case.armed_by_itself else "no", case.errand, "yes" if case.went_on else "no",
             "[red]fault[/red]" if case.faults else "[green]held[/green]",
-        )  # fmt: skip
+        )
     console.print(table)

@@ -103,11 +103,11 @@ def report(name: str, summary: Summary, console: Console) -> tuple[dict[str, Any
             f"{found['median_to_stop_s']:.2f}, {found['worst_to_stop_s']:.2f} ≤ {limits.to_stop_s:.2f}",
             f"{found['least_held']:.1%} ≥ {limits.held:.0%}", _resumed(found["worst_to_resume_s"], limits),
             f"{found['touches']:.0f} = 0",
-        )  # fmt: skip
+        )
         broken += [
             f"{kind} at {answer.hazard.began_s:.2f} s: {fault}"
             for one in summary.recordings for answer in one.of(kind) for fault in answer.faults(limits)
-        ]  # fmt: skip
+        ]
     console.print(table)
     console.print(
         f"{summary.false_stops} false stop(s) on {summary.driven_m:.1f} m without a hazard (limit {FALSE_STOPS})"

@@ -113,7 +113,7 @@ def _measure(
     return {
         **_percentiles(f"retrieve_{size}", whole), **_percentiles(f"index_{size}", index),
         f"recall_{size}": recall, f"build_{size}_s": built_s, f"open_{size}_s": opened_s, f"file_{size}_mb": file_mb,
-    }  # fmt: skip
+    }
 
 
 def _fill(store: Store, size: int, made: MadeParts, progress: Progress) -> None:

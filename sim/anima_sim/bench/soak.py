@@ -189,7 +189,7 @@ _FAULTS: dict[str, Callable[[BoardRig, random.Random], list[Change] | None]] = {
     "noise": _noise, "flood": _flood, "cut": _cut, "cut one way": _cut_one_way, "half frames": _half,
     "silent host": _silent, "stop button": _estop, "bumper": _bumper, "cliff": _cliff,
     "over-current": _over_current, "supply": _sag, "hang": _hang, "brown-out": _brown_out,
-}  # fmt: skip
+}
 _MUST_STOP = {"cut", "silent host", "stop button", "bumper", "cliff", "over-current", "hang", "brown-out"}
 
 

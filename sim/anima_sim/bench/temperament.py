@@ -84,7 +84,7 @@ def _unfinished(mind: PureMind) -> float:
     left = Objective(
         id="left", condition=GOAL, said="go to the office", source="u0", order=0, state="parked",
         reason="interrupted by a restart", created=Time.at(mind.now),
-    )  # fmt: skip
+    )
     mind.graph.send(t.OBJECTIVES.of(Objectives(header=Header.at(mind.now), objectives=[left], replace=False)))
     return _until(mind, lambda: _states(mind).get(GOAL) not in (None, "parked"))
 

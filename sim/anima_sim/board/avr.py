@@ -106,7 +106,7 @@ class AvrBoard:
         self._child = subprocess.Popen(
             [str(runner), str(image)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
             preexec_fn=_die_with_parent,
-        )  # fmt: skip
+        )
         self.last = Step()
 
     def __enter__(self) -> AvrBoard:
@@ -148,7 +148,7 @@ class AvrBoard:
             Edge(began + at, number, bool(level)) for at, number, level, _ in _EDGE.iter_unpack(
                 self._read(n_edges * _EDGE.size)
             )
-        ]  # fmt: skip
+        ]
         self.last = Step(cycle, asleep, resets, unused, bool(powered), io, edges, self._read(n_sent))
         return self.last
 

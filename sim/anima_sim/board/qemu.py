@@ -63,7 +63,7 @@ class QemuBoard:
             ["qemu-system-arm", "-M", "lm3s6965evb", "-kernel", str(awake), "-display", "none", "-monitor", "none",
              "-icount", _COUNTED, *lines],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(hosts.fileno(), plants.fileno()),
-        )  # fmt: skip
+        )
         hosts.close()
         plants.close()
         self._host.setblocking(False)

@@ -44,7 +44,7 @@ def turn_of(w: float, x: float, y: float, z: float) -> Matrix:
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+    ])
 
 
 def along(start: list[float], end: list[float]) -> tuple[Matrix, float]:

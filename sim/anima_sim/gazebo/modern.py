@@ -56,7 +56,7 @@ the touches on `bumpers` (gz.msgs.Contacts) and the four short scans on `cliff_â
 _WORLD_SYSTEMS = {
     "physics": "Physics", "sensors": "Sensors", "imu": "Imu", "contact": "Contact", "user-commands": "UserCommands",
     "scene-broadcaster": "SceneBroadcaster",
-}  # fmt: skip
+}
 
 
 def bridge_yaml() -> str:
@@ -67,7 +67,7 @@ def bridge_yaml() -> str:
             "gz_type_name": row.gz_type, "direction": row.direction,
         }
         for row in BRIDGE
-    ]  # fmt: skip
+    ]
     head = (
         "# ros_gz_bridge between gz sim and Anima, written by anima_sim.gazebo.modern from the table of topics.\n"
         "# Checked for form, names and types against that table; not run where it was written.\n"
@@ -124,7 +124,7 @@ def _cameras(world: ET.Element) -> None:
 def _sensor(link: ET.Element, kind: str, name: str, topic: str, rate_hz: float, at: str, frame: str) -> ET.Element:
     sensor = ET.SubElement(link, "sensor", name=name, type=kind)
     for key, value in (("pose", at), ("topic", topic), ("update_rate", f"{rate_hz:g}"), ("always_on", "true"),
-                       ("gz_frame_id", frame)):  # fmt: skip
+                       ("gz_frame_id", frame)):
         ET.SubElement(sensor, key).text = value
     return sensor
 
@@ -163,7 +163,7 @@ def _motors(model: ET.Element, config: RobotConfig) -> None:
         wheel_radius=base.wheel_radius_m, topic="cmd_vel", odom_topic="odom", odom_publish_frequency=50,
         frame_id="odom", child_frame_id="base_link", max_linear_acceleration=base.max_linear_accel_mps2,
         min_linear_acceleration=-base.max_linear_decel_mps2, max_angular_acceleration=base.max_angular_accel_radps2,
-    )  # fmt: skip
+    )
     _system(model, "joint-state-publisher", "JointStatePublisher", topic="joint_states")
     arm = _system(
         model, "joint-trajectory-controller", "JointTrajectoryController", topic="arm_controller/joint_trajectory"
@@ -171,14 +171,14 @@ def _motors(model: ET.Element, config: RobotConfig) -> None:
     servo = config.simulation.servo
     for joint in config.joints:
         for key, value in (("joint_name", joint), ("initial_position", config.arm.stow[joint]),
-                           ("position_p_gain", servo.kp), ("position_d_gain", servo.kv)):  # fmt: skip
+                           ("position_p_gain", servo.kp), ("position_d_gain", servo.kv)):
             ET.SubElement(arm, key).text = str(value)
     _system(
         model, "linearbatteryplugin", "LinearBatteryPlugin", battery_name="cells", voltage=cells.full_voltage_v,
         open_circuit_voltage_constant_coef=cells.full_voltage_v, capacity=cells.capacity_wh / cells.full_voltage_v,
         initial_charge=cells.capacity_wh / cells.full_voltage_v, resistance=cells.internal_resistance_ohm,
         smooth_current_tau=1.0, power_load=cells.electronics_w,
-    )  # fmt: skip
+    )
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ class Prefix:
         libraries = [
             lib, self.root / "lib" / lib.name, usr / "lib", lib / "pulseaudio", lib / "gazebo-11" / "plugins",
             lib / "blas", lib / "lapack",
-        ]  # fmt: skip
+        ]
         wanted = {
             "LD_LIBRARY_PATH": ":".join(map(str, libraries)),
             "LIBGL_DRIVERS_PATH": str(lib / "dri"),

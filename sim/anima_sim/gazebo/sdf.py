@@ -292,7 +292,7 @@ def _collision(
     touch = tuning.touch(name, geom)
     ode = _put(contact, "ode")
     for key, value in (("kp", touch.stiffness), ("kd", touch.damping), ("max_vel", touch.fastest_mps),
-                       ("min_depth", touch.depth_m)):  # fmt: skip
+                       ("min_depth", touch.depth_m)):
         _put(ode, key, f"{value:g}")
     friction = _put(_put(surface, "friction"), "ode")
     _put(friction, "mu", f"{touch.friction:g}")

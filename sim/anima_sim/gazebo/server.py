@@ -80,7 +80,7 @@ class Server:
             child = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 env=env, preexec_fn=_die_with_parent, pass_fds=keep,
-            )  # fmt: skip
+            )
         self._children.append(child)
 
     def _screen(self) -> str:

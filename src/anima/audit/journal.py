@@ -232,7 +232,7 @@ class Journal:
                 "settings": self._settings.model_dump(mode="json"), "config": self._config,
                 "nodes": [watched.node for watched in self._watched],
             }
-        )  # fmt: skip
+        )
         for watched in self._watched:
             dump = getattr(watched.component, "dump", None)
             last = watched.inbox.held() if watched.inbox is not None else {}

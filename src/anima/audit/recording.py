@@ -43,7 +43,7 @@ def _bag_qos(qos: Qos) -> list[dict[str, Any]]:
         QosReliability.BEST_EFFORT if qos is Qos.SENSOR else QosReliability.RELIABLE,
         QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE,
         _FOREVER, _FOREVER, QosLiveliness.AUTOMATIC, _FOREVER, False,
-    )  # fmt: skip
+    )
     return [dict(dumped) for dumped in dump_qos_v9([profile])]
 
 
@@ -160,7 +160,7 @@ class Recording:
                 "message_count": sum(count for file, count in channel.counts.items() if file in kept),
             }
             for name, channel in self._channels.items()
-        ]  # fmt: skip
+        ]
         about = {
             "version": 9, "storage_identifier": "mcap",
             "duration": {"nanoseconds": max(file.last_ns for file in self._files) - first},
@@ -169,7 +169,7 @@ class Recording:
             "topics_with_message_count": topics, "compression_format": "", "compression_mode": "",
             "relative_file_paths": [file.path.name for file in self._files],
             "files": [file.summary() for file in self._files], "custom_data": None, "ros_distro": "kilted",
-        }  # fmt: skip
+        }
         draft = self.folder / "metadata.yaml.part"
         draft.write_text(yaml.safe_dump({"rosbag2_bagfile_information": about}, sort_keys=False), encoding="utf-8")
         draft.replace(self.folder / "metadata.yaml")

@@ -327,7 +327,7 @@ class Replay:
         return Divergence(
             line["s"], line["at"], seat.report.steps, tuple(fields[:DIFFERENCES_SHOWN]), decided,
             (*told(took), *answers), then, now, seat.component.why(),
-        )  # fmt: skip
+        )
 
 
 def _compare(recorded: Values, replayed: Values) -> Iterator[str]:

@@ -74,7 +74,7 @@ def turns_of(chunks: Iterable[Chunk]) -> list[Turn]:
                             chunk.process, line["s"], told["role"], told["background"], line["at"], told["error"],
                             marks,
                         )
-                    )  # fmt: skip
+                    )
     return sorted(found, key=lambda turn: (turn.marks[0].at_s, turn.marks[0].order))
 
 
@@ -108,4 +108,4 @@ def as_data(turn: Turn) -> dict[str, Any]:
     return {
         "process": turn.process, "node": turn.node, "role": turn.role, "background": turn.background,
         "taken_at": turn.taken_at, "set_aside": turn.set_aside, "error": turn.error, "marks": marks,
-    }  # fmt: skip
+    }

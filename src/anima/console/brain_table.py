@@ -16,7 +16,7 @@ GONE_S = 3.0
 SOURCES = (
     *t.BRAIN_STATUS.values(), t.BACKLOG, t.LEASE, t.VERDICT, t.OPERATOR_VERDICT, t.OUTCOME, t.SALIENCE, t.CONFLICT,
     t.EPISODES, t.RECALL, t.FORECAST, t.THOUGHT, t.OBJECTIVES, t.CONDITION, t.RESOURCES, t.TEMPERAMENT,
-)  # fmt: skip
+)
 _IDS_KEPT = 1000
 # Objectives that the robot sets itself, by the word that they come from.
 _OWN = {"survival": "hypothalamus_arbiter", "curiosity": "striatum_tension"}

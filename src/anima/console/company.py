@@ -27,7 +27,7 @@ def company(names: Sequence[str], settings: Mapping[str, str], folder: Path) -> 
     bodies = [
         sys.executable, "-m", "anima_nodes.company", "--robots", ",".join(names), *words,
         "--ros-args", "-p", "use_sim_time:=true",
-    ]  # fmt: skip
+    ]
     found = {"": Supervisor({Process.BODY.value: bodies}, folder)}
     for name in names:
         mind = commands(settings, _MINDS, namespace=name)

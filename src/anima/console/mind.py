@@ -31,7 +31,7 @@ mind_app = typer.Typer(
     help="What the robot remembers: save it, bring it to another robot, check it, look into it.\n\n"
     'Example: `anima mind history part` lists its parts, `anima mind history part fear-of-dogs` one part\'s versions.',
     no_args_is_help=True,
-)  # fmt: skip
+)
 
 Memory = Annotated[str, typer.Option(help="A database URL, e.g. sqlite:////folder/mind.db. Empty: as configured.")]
 Json = Annotated[bool, typer.Option("--json", help="For programs.")]
@@ -147,7 +147,7 @@ def _show_items(store: Store, kind: str, as_json: bool) -> None:
             "archived": item.archived,
         }
         for item in newest.values()
-    ]  # fmt: skip
+    ]
     _table(rows, as_json, f"no {kind} kept yet")
 
 
@@ -171,7 +171,7 @@ def _show_versions(store: Store, kind: str, id: str, as_json: bool) -> None:
         cells = (
             str(item.version), _when(item), item.who, item.why, ", ".join(item.because),
             "\n".join([*first, *put_away]),
-        )  # fmt: skip
+        )
         table.add_row(*(escape(cell) for cell in cells), end_section=True)
     _LEFT.print(table)
 
@@ -180,7 +180,7 @@ def _version(item: Item, changes: Sequence[Difference]) -> dict[str, Any]:
     return {
         "version": item.version, "since": _when(item), "archived": item.archived, "who": item.who, "why": item.why,
         "because": list(item.because), "changes": [asdict(change) for change in changes], "data": dict(item.data),
-    }  # fmt: skip
+    }
 
 
 def _said(change: Difference) -> str:

@@ -21,7 +21,7 @@ def graph(sim: str, seed: int, speed: float, model: str = "", **more: str) -> Su
     composed = "true" if load_settings().composed else "false"
     settings = {
         "sim": sim, "seed": str(seed), "speed": str(speed), "memory_url": "none", "composed": composed, **more,
-    }  # fmt: skip
+    }
     if model:
         settings["llm.model"] = model
     words = commands(settings)

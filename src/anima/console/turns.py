@@ -71,7 +71,7 @@ def _table(found: list[Turn]) -> Table:
             f"{turn.taken_at:.1f} s", turn.node, turn.role, "background" if turn.background else "", *cells,
             f"{last.at_s - began.at_s:.2f} s", f"{turn.set_aside} ×" if turn.set_aside else "",
             turn.error or last.what,
-        )  # fmt: skip
+        )
     return table
 
 

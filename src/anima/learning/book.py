@@ -55,7 +55,7 @@ class Book:
         """All of it, as JSON."""
         kinds: dict[str, Mapping[str, BaseModel]] = {
             "lessons": self.lessons, "beliefs": self.beliefs, "intentions": self.intentions, "facts": self.facts,
-        }  # fmt: skip
+        }
         return {
             **{name: {id: one.model_dump(mode="json") for id, one in held.items()} for name, held in kinds.items()},
             "portrait": self.portrait.model_dump(mode="json") if self.portrait is not None else None,
@@ -123,7 +123,7 @@ class Book:
     def teach_rule(
         self, person: str, situation: Situation, rule: str, category: str, evidence: Evidence, stamp: Stamp,
         same: str = "", against: Sequence[str] = (),
-    ) -> list[Change]:  # fmt: skip
+    ) -> list[Change]:
         """A sign for a rule in words; `same` and `against` are ids of lessons that a judge found alike or opposed.
 
         Without a judgement, likeness of words decides. Only lessons of the same person and situation are touched.

@@ -104,7 +104,7 @@ def _row(kind: str, item: Item, weight: float | None) -> dict[str, Any]:
             "person": data["person"] or "everybody", "situation": data["situation"] or "any", "rule": data["rule"],
             "effect": data["effect"], "confidence": weight, "evidence": len(evidence),  # type: ignore[arg-type]
             "standing": "pinned" if data["pinned"] else data["standing"],
-        }  # fmt: skip
+        }
     elif kind == items.BELIEF:
         row |= {"belief": data["text"], "weight": weight, "evidence": len(data["evidence"]), "pinned": data["pinned"]}  # type: ignore[arg-type]
     elif kind == items.INTENTION:
@@ -112,7 +112,7 @@ def _row(kind: str, item: Item, weight: float | None) -> dict[str, Any]:
         row |= {
             "do": data["do"], "person": data["person"], "state": data["state"],
             "due": _when(float(due)) if isinstance(due, int | float) else "at the next encounter",
-        }  # fmt: skip
+        }
     elif kind == items.FACT:
         row |= {name: data[name] for name in ("content", "person", "core", "entities", "because")}
     else:
@@ -195,7 +195,7 @@ def app_for(kind: str) -> typer.Typer:
     app = typer.Typer(
         name=name, no_args_is_help=False, pretty_exceptions_enable=False, invoke_without_command=True,
         help=f"Show {about}.\n\nWithout a command they are listed. Every change is a new version; nothing is deleted.",
-    )  # fmt: skip
+    )
 
     if kind == items.PORTRAIT:
 
@@ -244,7 +244,7 @@ def app_for(kind: str) -> typer.Typer:
             said = {
                 "id": item.id, "version": item.version, "who": item.who, "why": item.why, "when": _when(item.at.utc_s),
                 "archived": item.archived, "because": list(item.because), **item.data,
-            }  # fmt: skip
+            }
         _show(said, as_json)
 
     @app.command()
@@ -312,7 +312,7 @@ def _edit(app: typer.Typer, command: str, kind: str) -> None:
     def correct(
         id: Id, words: Annotated[str, typer.Argument(help="What it shall say; for lessons also an effect=value.")],
         memory: MemoryOption = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Put one into your own words; they count as told."""
         with _store(memory) as store:
             item = edit.correct(store, kind, _find(store, kind, id).id, words, _now())

@@ -15,7 +15,7 @@ WHO = "person"
 PINNABLE = frozenset({items.LESSON, items.BELIEF})
 _WORDS = {
     items.LESSON: "rule", items.BELIEF: "text", items.PORTRAIT: "text", items.INTENTION: "do", items.FACT: "content",
-}  # fmt: skip
+}
 
 
 def events_of(item: Item) -> list[str]:

@@ -17,7 +17,7 @@ from anima.planner.names import KnownNames
 EFFECTS_FILE = CONFIG / "learning_words.yaml"
 REPORT_LENGTH, SPEED_NEAR_PEOPLE, SEARCH_ORDER, ADDRESS = (
     "report_length", "speed_near_people", "search_order", "address",
-)  # fmt: skip
+)
 SITUATIONS = {REPORT_LENGTH: "report", SPEED_NEAR_PEOPLE: "drive", SEARCH_ORDER: "search", ADDRESS: ""}
 
 
@@ -163,7 +163,7 @@ _SMALL = frozenset(
         "are", "you're", "i'd", "like", "prefer", "could", "can", "would", "will", "if", "here", "there", "what", "how",
         "thanks", "thank",
     }
-)  # fmt: skip
+)
 
 
 def _plain(text: str) -> str:

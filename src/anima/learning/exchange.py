@@ -88,7 +88,7 @@ class Exchange:
                 "situation": wish.situation, "category": "style" if wish.name != effects.SEARCH_ORDER else "behavior",
                 "what": wish.name.replace("_", " "),
             }
-        )  # fmt: skip
+        )
         self.keep(now, f"r-{said.event}", seen, said.because)
         self._teach_effect(now, said, wish.effect, wish.situation, wish.strength)
 
@@ -176,7 +176,7 @@ class Exchange:
         reminder = Reminder(
             header=Header.at(now), id=f"q-{said.event}", person=said.person,
             text="Shall I remember that for next time?", why="it is not clear whether this was meant for the future",
-        )  # fmt: skip
+        )
         self.desk.sent.append(t.REMINDER.of(reminder))
 
     def _answers_doubt(self, now: float, said: Said) -> bool:
@@ -252,7 +252,7 @@ class Exchange:
         intention = Intention(
             do=found.do, person=person, due_utc_s=found.due_utc_s, not_before_utc_s=stamp.utc_s + wait_s,
             made_in=encounter, said=said[:300],
-        )  # fmt: skip
+        )
         self.desk.write(*self.desk.book.intend(id[:200], intention, stamp, because))
 
     # --- observations ----------------------------------------------------------------------------
@@ -266,7 +266,7 @@ class Exchange:
                 "signal": SIGNAL.get(kind, 0.0), "confidence": max(0.0, min(1.0, sure)),
                 "situation": act.situation if act is not None else "", "at_utc_s": self.desk.stamp(said.at).utc_s,
             }
-        )  # fmt: skip
+        )
 
     def keep(self, now: float, id: str, seen: Observation, because: tuple[str, ...]) -> None:
         """Write an observation down for the reflection at the encounter's end, and tell it."""
@@ -280,7 +280,7 @@ class Exchange:
         fields = {name: getattr(seen, name) for name in Reaction.model_fields if hasattr(seen, name)}
         told = Reaction(
             header=Header.at(now), id=id, is_explicit=seen.explicit, because=list(because), **fields
-        )  # fmt: skip
+        )
         self.desk.sent.append(t.REACTION.of(told))
 
     def dump(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ _WAITING = 5000
 _SITUATIONS = {
     "go_to": "drive", "approach": "drive", "dock": "drive", "undock": "drive", "look_for": "search", "pick": "handle",
     "place": "handle", "hand_over": "handle", "say": "talk",
-}  # fmt: skip
+}
 
 
 class Learner:
@@ -70,7 +70,7 @@ class Learner:
         self._desk = Desk(
             book, Work(model or shared_model(settings.llm)), clock, settings.learn, known_names(settings),
             settings.robot, zone,
-        )  # fmt: skip
+        )
         self._exchange = Exchange(self._desk)
         self._reflection = Reflection(self._desk)
         self._guidance: Guidance | None = None

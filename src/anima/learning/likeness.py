@@ -14,7 +14,7 @@ _STOP = frozenset(
         "who", "whom", "by", "from", "about", "into", "over", "under", "up", "down", "out", "just", "only",
         "please", "keep", "try", "people", "person",
     }
-)  # fmt: skip
+)
 _NO = frozenset({"not", "no", "don't", "never", "without", "stop", "avoid", "less", "fewer"})
 
 

@@ -20,7 +20,7 @@ _KINDS = {
     "pet": "cat|dog|hamster|rabbit|parrot|bird|fish|horse|tortoise|kitten|puppy",
     "place": "house|flat|office|garden|school|city|town|village",
     "org": "company|club|team|choir|band",
-}  # fmt: skip
+}
 _CORE = re.compile(
     r"\b(name|called|birthday|born|lives?|married|works?|allerg\w*|mother|father|sister|brother|son|daughter|wife|husband|cat|dog|prefers?)\b"
 )
@@ -90,7 +90,7 @@ def _note(
         content=text[:300], person=person, core=_CORE.search(text) is not None, entities=[e.name for e in entities],
         supersedes=supersedes, because=because, event=event, at_utc_s=stamp.utc_s,
         importance=0.7 if _CORE.search(text) else 0.5,
-    )  # fmt: skip
+    )
     changes = desk.book.note(f"f-{event}"[:200], fact, stamp)
     if not changes:
         return

@@ -22,7 +22,7 @@ _REPORT = re.compile(
 _OWN_SUBJECTS = frozenset(
     {"i", "you", "to", "please", "just", "don't", "never", "always", "then", "and", "or", "can", "could", "will",
      "would", "only", "not", "now", "better", "should", "must", "we", "what", "who", "it's", "like", "robot", "me"}
-)  # fmt: skip
+)
 # "Read this out: …", "translate …:", "repeat after me: …", "for example: …"
 _RECITE = re.compile(
     r"\b(?:read|repeat|translate|spell|recite|type|write|note\s+down|dictate|example|quote|lyrics?|line|text|note|sign|"

@@ -103,7 +103,7 @@ def _is_ideograph(character: str) -> bool:
     return (
         0x4E00 <= code <= 0x9FFF or 0x3400 <= code <= 0x4DBF or 0x20000 <= code <= 0x2CEAF
         or 0xF900 <= code <= 0xFAFF or 0x2F800 <= code <= 0x2FA1F
-    )  # fmt: skip
+    )
 
 
 class MiniLm:

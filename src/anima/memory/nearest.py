@@ -152,7 +152,7 @@ class Nearest:
             "old": self._old[:count], "living": self._living[:count], "old_keys": _texts(self._old_keys),
             "young": self._young.vectors[: len(self._young.keys)], "young_keys": _texts(self._young.keys),
             **({} if self._short is None else self._short.dump()),
-        }  # fmt: skip
+        }
 
     @classmethod
     def load(cls, dimensions: int, arrays: Mapping[str, NDArray[Any]]) -> Nearest:

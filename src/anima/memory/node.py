@@ -173,7 +173,7 @@ class MemoryKeeper:
         kept = KeptRisks.model_construct(
             lived=dict(zip(risks.kinds, counts, strict=True)), speed_mps=risks.speed_mps,
             lasting_s=dict(zip(risks.skills, risks.lasting_s.tolist(), strict=True)), been=list(risks.been),
-        )  # fmt: skip
+        )
         why = "how calls ended, and where it has been"
         return Change(RISKS, self._home, kept.model_dump(), "prospection", why, self._clock.stamp(now))
 

@@ -178,4 +178,4 @@ def _restored(item: Item, clock: RunClock) -> Objective | None:
         update={
             "id": item.id, "state": "parked", "reason": INTERRUPTED, "created": Time.at(clock.reading(created_utc_s))
         }
-    )  # fmt: skip
+    )

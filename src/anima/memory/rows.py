@@ -129,7 +129,7 @@ class Item:
         return cls(
             row.kind, row.id, row.version, row.data, row.archived, Stamp(row.valid_from, row.clock, row.clock_s),
             row.who, row.why, tuple(row.because), row.digest, row.seq,
-        )  # fmt: skip
+        )
 
     @property
     def name(self) -> str:
@@ -147,7 +147,7 @@ class Item:
             "archived": self.archived, "valid_from": self.at.utc_s, "clock": self.at.clock,
             "clock_s": self.at.clock_s, "who": self.who, "why": self.why, "because": list(self.because),
             "digest": self.digest,
-        }  # fmt: skip
+        }
 
 
 def next_item(change: Change, before: Item | None, data: Mapping[str, JsonValue]) -> Item:
@@ -160,7 +160,7 @@ def next_item(change: Change, before: Item | None, data: Mapping[str, JsonValue]
     return Item(
         change.kind, change.id, version, data, change.archived, change.at, change.who, change.why, change.because,
         digest,
-    )  # fmt: skip
+    )
 
 
 def digest_of(change: Change, version: int, data: Mapping[str, JsonValue], before: str) -> str:
@@ -171,7 +171,7 @@ def digest_of(change: Change, version: int, data: Mapping[str, JsonValue], befor
     row = [
         before, change.kind, change.id, version, dict(data), change.archived, at.utc_s, at.clock, at.clock_s,
         change.who, change.why, list(change.because),
-    ]  # fmt: skip
+    ]
     try:
         text = json.dumps(row, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:

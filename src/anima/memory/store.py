@@ -26,7 +26,7 @@ _PAGE = 1000
 _SINCE = (
     select(VERSIONS).where(VERSIONS.c.kind == bindparam("of_kind"), VERSIONS.c.seq > bindparam("after"))
     .order_by(VERSIONS.c.seq)
-)  # fmt: skip
+)
 _SINCE_AT_MOST = _SINCE.limit(bindparam("most"))
 _LATEST_OF_SOME = (
     select(func.max(VERSIONS.c.seq).label("seq"))

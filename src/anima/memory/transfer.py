@@ -53,7 +53,7 @@ class _Line(BaseModel):
         return Item(
             self.kind, self.id, self.version, self.data, self.archived, at, self.who, self.why, tuple(self.because),
             self.digest,
-        )  # fmt: skip
+        )
 
 
 def write_export(items: Iterable[Item], file: Path, progress: Progress | None = None) -> int:
@@ -88,7 +88,7 @@ def export_lines(items: Iterable[Item]) -> Iterator[str]:
                 "archived": item.archived, "utc_s": item.at.utc_s, "clock": item.at.clock, "clock_s": item.at.clock_s,
                 "who": item.who, "why": item.why, "because": list(item.because), "digest": item.digest,
             }
-        )  # fmt: skip
+        )
         seal.update(line.encode())
         written += 1
         yield line

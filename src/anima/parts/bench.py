@@ -48,7 +48,7 @@ class Score:
             "unsure": self.unsure / max(self.total, 1), "accuracy_among_sure": self.right / max(sure, 1),
             "parsed": 1.0 - self.unread / max(self.total, 1), "partly": self.partly / max(self.total, 1),
             "seconds_per_call_s": median(self.seconds) if self.seconds else 0.0, "misses": self.misses,
-        }  # fmt: skip
+        }
 
 
 def cases_of(role: str, which: str) -> list[dict[str, Any]]:
@@ -103,7 +103,7 @@ def judged(role: str, cases: Sequence[dict[str, Any]], model: Mind, say: Callabl
 def bids(
     cases: Sequence[dict[str, Any]], model: Mind, tuning: PartsTuning, names: KnownNames, places: Places,
     say: Callable[[str], None],
-) -> Score:  # fmt: skip
+) -> Score:
     """Bids that are about what they should be: one of the focus words is in them, and nothing that must not."""
     score = Score("bids")
     for case in cases:
@@ -137,7 +137,7 @@ def _part(given: dict[str, Any]) -> Part:
         "suggestions_and_results": [], "core_part": False, "needs_evaluation": False, "conclude_when": "",
         "emotion": "Concern", "intensity": "Medium", "personality": "", "triggers": [], "phrases": [],
         "responses": [], "originating_event": {"timestamp": "2026-01-01T00:00:00+00:00", "result": "It is a case."},
-    } | given  # fmt: skip
+    } | given
     return Part.model_validate(fields)
 
 

@@ -69,7 +69,7 @@ def ballot(part: Part, event: Happening, names: KnownNames, places: Places) -> B
         "none", "hold_back", *spoken,
         *(f"avoid {name}" for name in _few([event.where if event.where in areas else "", *areas, *where])),
         *(f"prefer {name}" for name in _few([name for name in near if name in names.places])),
-    ]  # fmt: skip
+    ]
     goals = [f"at(robot, {name})" for name in _few([name for name in near if name in names.places])]
     goals += ["docked"] if {"dock", "charge", "charged", "battery", "charger"} & said else []
     goals += [f"seen({thing})" for thing in _few([name for name in names.objects if _named(name, said)])]
@@ -147,7 +147,7 @@ def read_bid(text: str, part: Part, offered: Ballot) -> Draft:
         want=whole_words(data["want"], WANT_CHARACTERS), leaning=leaning, focus=focus,
         prediction=whole_words(data["predict"], PREDICTION_CHARACTERS), confidence=confidence_of(data["sure"]),
         within_s=WITHIN[data["within"]], words=words,
-    )  # fmt: skip
+    )
 
 
 def answer(text: str, names: Sequence[str]) -> dict[str, str]:

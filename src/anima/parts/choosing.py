@@ -120,7 +120,7 @@ def closed(voiced: Voiced, event: Happening, known: Sequence[str], within: Mappi
         lean=draft.leaning.kind, target=Name.of(target, known), focus=Name.of(draft.focus, known),
         confidence=confidence_of(draft.confidence), within=Name.of(frame, tuple(within)),
         record=record_of([entry.result for entry in part.suggestions_and_results]), origin=event.origin,
-    )  # fmt: skip
+    )
 
 
 def open_line(voiced: Voiced) -> str:

@@ -76,14 +76,14 @@ def _summary(kept: KeptPart) -> dict[str, Any]:
         "record": record_of([entry.result for entry in entries]),
         "waiting": sum(bool(e.predicted_result) and not e.result for e in entries), "changed": _moment(kept),
         "why": kept.why,
-    }  # fmt: skip
+    }
 
 
 @parts_app.command("list")
 def list_parts(
     archived: Annotated[bool, typer.Option("--archived", help="Those that were put away instead.")] = False,
     as_json: Json = False, memory: Memory = "",
-) -> None:  # fmt: skip
+) -> None:
     """List the parts that may bid, the last changed first."""
     found = _with(memory, lambda store: [_summary(kept) for kept in _all(store, archived)])[::-1]
     if as_json:
@@ -102,7 +102,7 @@ def list_parts(
 
 @parts_app.command()
 def show(id: Id, version: Annotated[int, typer.Option(help="An older version.")] = 0, as_json: Json = False,
-         memory: Memory = "") -> None:  # fmt: skip
+         memory: Memory = "") -> None:
     """Show a part as it is, or as it was: the JSON that is kept, and who wrote it why."""
     kept = _with(memory, lambda store: KeptPart.of(store.get(PART, id, version or None)))
     if not as_json:
@@ -115,7 +115,7 @@ def show(id: Id, version: Annotated[int, typer.Option(help="An older version.")]
 @parts_app.command()
 def diff(id: Id, before: Annotated[int, typer.Argument(help="A version; the one before the last without it.")] = 0,
          after: Annotated[int, typer.Argument(help="A later one; the last without it.")] = 0, as_json: Json = False,
-         memory: Memory = "") -> None:  # fmt: skip
+         memory: Memory = "") -> None:
     """Show what is different between two versions of a part, and the events that it came from."""
     def compared(store: Store) -> dict[str, Any]:
         newest = store.get(PART, id).version
@@ -156,7 +156,7 @@ def why(id: Id, as_json: Json = False, memory: Memory = "") -> None:
                 {"version": k.version, "at": _moment(k), "who": k.who, "why": k.why, "because": list(k.because),
                  "archived": k.archived} for k in versions
             ],
-        }  # fmt: skip
+        }
 
     found = _with(memory, told)
     if as_json:
@@ -214,7 +214,7 @@ def bids(
             verdict = "[green]followed[/green]" if one.bid.followed else "ignored"
             leans = "" if one.bid.stance == "none" else f"{one.bid.stance} {one.bid.target}"
             table.add_row(f"{one.at:.1f} s", one.bid.id, one.bid.name, one.bid.recommendation, leans,
-                          f"{verdict}: {one.bid.reason}")  # fmt: skip
+                          f"{verdict}: {one.bid.reason}")
         console.print(table)
 
 
@@ -227,7 +227,7 @@ def _explain(one: BidTold) -> None:
         ("predicts", f"{bid.prediction} ({bid.confidence}, within {bid.within_s:.0f} s)"),
         ("the Self", f"{one.choice.self_name}, {one.choice.mode}"),
         ("followed" if bid.followed else "ignored", bid.reason),
-    ]  # fmt: skip
+    ]
     for heading, text in lines:
         console.print(f"  {heading:10} {text}", soft_wrap=True)
 

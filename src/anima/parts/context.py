@@ -68,7 +68,7 @@ class Context:
         change = PartChange(
             header=Header.at(self.now), part=kept.id, version=kept.version, name=kept.part.name, what=what,
             event=event, why=kept.why,
-        )  # fmt: skip
+        )
         self.sent.append(t.PART_CHANGES.of(change))
         if what in ("created", "updated", "evaluated", "merged"):
             self.touched[kept.id] = (kept.version, event)

@@ -16,7 +16,7 @@ MOST_CHARACTERS = 220
 ORIGINS: dict[str, Origin] = {
     "person": "person", "operator": "person", "skills": "lived", "planner": "lived", "reflex": "lived",
     "battery": "lived", "world": "lived", "acc": "lived", "trend": "lived", "sign": "outside", "memory": "recalled",
-}  # fmt: skip
+}
 _ON_THE_FLOOR_M = 0.30
 
 
@@ -82,7 +82,7 @@ class Diary:
 _SMALL = frozenset({
     "a", "an", "and", "are", "at", "be", "by", "for", "from", "has", "have", "i", "if", "in", "is", "it", "its", "me",
     "my", "of", "on", "or", "that", "the", "they", "this", "to", "was", "we", "will", "with", "you",
-})  # fmt: skip
+})
 
 
 def words_of(text: str) -> set[str]:

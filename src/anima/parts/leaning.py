@@ -97,7 +97,7 @@ class Leanings:
             bid=voiced.id, part=part, name=voiced.part.name, kind=lean.kind, target=target,
             area=np.array(box or (), dtype=np.float64), weight=self._tuning.stance_weight,
             until=Time.at(now + lasts_s), why=why,
-        )  # fmt: skip
+        )
         return True
 
     def _area(self, target: str, event: Happening) -> tuple[float, float, float, float] | None:

@@ -111,7 +111,7 @@ class PartLibrary:
         item = apply_patch(
             self._store, PART, id, patch, who=cause.who, why=cause.why, at=cause.at, because=cause.because,
             on_version=on_version,
-        )  # fmt: skip
+        )
         return KeptPart.of(item)
 
     def archive(self, id: str, cause: Cause) -> KeptPart:

@@ -83,7 +83,7 @@ class PartsSelf:
             PartLibrary(store, embedder, file), run_clock(settings, store),
             load_self(settings.inner.self_name), self._tuning, known_names(settings), self._places,
             Diary(self._tuning.diary_kept), Leanings(self._tuning, self._places), isolated=settings.inner.isolated,
-        )  # fmt: skip
+        )
         self._packs = [load_pack(name) for name in settings.inner.packs]
         self._packed = False
         self._thought: _Thought | None = None

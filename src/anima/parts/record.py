@@ -27,7 +27,7 @@ class BidTold:
         choice = self.choice
         about = {"event": choice.event, "about": choice.about, "origin": choice.origin, "self": choice.self_name}
         return {"at": self.at, **self.bid.model_dump(mode="json"), **about, "mode": choice.mode,
-                "first": choice.focus == self.bid.id}  # fmt: skip
+                "first": choice.focus == self.bid.id}
 
 
 def bids_of(timeline: Timeline) -> Iterator[BidTold]:

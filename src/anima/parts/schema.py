@@ -110,7 +110,7 @@ SUGGESTIONS = ListRule(
         "predicted_result_timeframe_in_seconds", "timestamp",
     ),
     changeable=frozenset({"result"}),
-)  # fmt: skip
+)
 _LINES = ListRule(replaceable=True)
 
 
@@ -140,7 +140,7 @@ class Part(_Kept):
             "suggestions_and_results": SUGGESTIONS,
             "triggers": _LINES, "phrases": _LINES, "responses": _LINES, "wants": _LINES,
         },
-    )  # fmt: skip
+    )
 
     @model_validator(mode="after")
     def _nothing_twice(self) -> Part:

@@ -77,7 +77,7 @@ class Pack(Tuning):
                 }
             )
             for part in self.parts
-        ]  # fmt: skip
+        ]
 
 
 def load_self(name: str, folder: Path | None = None) -> SelfProfile:

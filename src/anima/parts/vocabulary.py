@@ -8,7 +8,7 @@ from typing import Literal, get_args
 Emotion = Literal[
     "Calm", "Contentment", "Joy", "Warmth", "Curiosity", "Anticipation", "Determination", "Pride", "Tact", "Caution",
     "Concern", "Fear", "Terror", "Frustration", "Anger", "Sadness", "Mischief", "Unnamed",
-]  # fmt: skip
+]
 Intensity = Literal["Low", "Medium", "High"]
 Confidence = Literal["tentative", "likely", "certain"]
 Lean = Literal["none", "hold_back", "speak", "avoid", "prefer"]
@@ -31,7 +31,7 @@ MAY_CHANGE_PARTS: frozenset[Origin] = frozenset({"lived", "person"})
 
 WITHIN: dict[str, float] = {
     "1 minute": 60.0, "10 minutes": 600.0, "1 hour": 3600.0, "today": 43_200.0, "this week": 604_800.0,
-}  # fmt: skip
+}
 """When a prediction is due, as it is said and in seconds."""
 
 HERE = "here"

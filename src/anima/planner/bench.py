@@ -246,7 +246,7 @@ def situation_of(moment: Moment, settings: Settings) -> Situation:
         header=Header.at(100.0, "map"), robot=Pose(), room=moment.room, place=moment.place, holding=moment.holding,
         docked=moment.docked, battery=moment.battery, stopped=False, localized=True,
         objects=sorted(things, key=lambda thing: thing.name), surfaces=[], facts=[],
-    )  # fmt: skip
+    )
     objective = Objective(
         id="o", condition=moment.goal, said="", source="", order=0, state="focused", reason="", created=Time.at(0.0)
     )
@@ -279,4 +279,4 @@ def _thing(name: str, status: str, place: str, near: bool) -> ObjectState:
         name=name, colour=colour, shape=shape, status=status,
         position=Point(x=_IN_REACH_M if near else _FAR_M, y=0.0, z=0.42), yaw=0.0,
         size=Vector3(x=0.04, y=0.04, z=0.04), place=place, last_seen=Time.at(99.0), confidence=0.9,
-    )  # fmt: skip
+    )

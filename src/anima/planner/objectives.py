@@ -59,7 +59,7 @@ def check_goal(goal: Predicate, names: KnownNames) -> str:
 _TAKES = {
     "at": ("arm", "camera"), "holding": ("arm", "camera"), "hand_empty": ("arm",), "seen": ("camera",),
     "told": ("camera",), "docked": ("dock",), "charged": ("dock",),
-}  # fmt: skip
+}
 
 
 def check_body(goal: Predicate, state: WorldState | None) -> str:

@@ -118,7 +118,7 @@ class ConflictMonitor:
                 call=render(call.skill, call.arguments), id=call.id, objective=call.objective,
                 by_planner=bool(call.objective) and call.skill not in _STILL, ground=self._ground, gained_at=now,
                 until=lease.deadline.seconds + _LATE_S,
-            )  # fmt: skip
+            )
         elif lease.id in self._runs:
             self._runs[lease.id].by_planner = False  # it is being ended; it need not get on
 
@@ -150,7 +150,7 @@ class ConflictMonitor:
         ended = Ended(
             call=text, id=call.id, failure=failure, ground=before, changed=run is None or before != self._ground,
             objective=objective,
-        )  # fmt: skip
+        )
         self._trail = [*self._trail, ended][-_TRAIL_KEPT:]
         self._trail_told += 1
         effort = self._efforts.setdefault(objective, Effort())
@@ -190,7 +190,7 @@ class ConflictMonitor:
         return Conflict(
             header=Header.at(now), id=f"conflict@{now:.3f}.{objective}.{effort.level}", kind=found.kind,
             objective=objective, advice=advice, avoid=list(found.avoid), why=found.why, because=list(found.because),
-        )  # fmt: skip
+        )
 
     # --- telling ---------------------------------------------------------------------------------
 

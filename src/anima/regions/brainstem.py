@@ -290,4 +290,4 @@ class ReflexKernel:
         return {
             "teleop": self._teleop, "skill": self._skill, "arm": self._arm, "contact": self._contact,
             "tilt": self._tilt, "stall": self._stall, "silence": self._silence, "reports": self._reports,
-        }  # fmt: skip
+        }

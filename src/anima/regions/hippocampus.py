@@ -150,7 +150,7 @@ class Hippocampus:
                     success=outcome.success, failure=int(failure), detail=outcome.detail[:DETAIL_LENGTH], fix="",
                     count=1, origin=LIVED,
                 )
-            )  # fmt: skip
+            )
             id = lived.id
             sent.append(t.EPISODES.of(lived))
         if act.objective:
@@ -249,7 +249,7 @@ class Hippocampus:
                     prefer=prefer,
                 )
             )
-        ]  # fmt: skip
+        ]
 
     def _situation(self, objective: Objective | None, world: WorldState) -> Features:
         state = self._state

@@ -239,7 +239,7 @@ class Hypothalamus:
         meaning: list[object] = [
             round(said.battery, 2), round(said.temperature / 5), said.must_dock, round(said.charge_drive, 1),
             said.think_budget_s, said.may_simulate, said.may_explore,
-        ]  # fmt: skip
+        ]
         if self._said is not None and self._said[1] == meaning and now - self._said[0] < self._tuning.repeat_s:
             return []
         self._said = (now, meaning)
@@ -250,7 +250,7 @@ class Hypothalamus:
         return [
             self._discharge.per_s, self._discharge.per_m, self._cruise_mps, wear.joules, wear.metres,
             float(wear.failed_grasps),
-        ]  # fmt: skip
+        ]
 
     def _remember(self, settings: Settings) -> None:
         """Go on from what was learned of this body in earlier lives."""
@@ -272,7 +272,7 @@ class Hypothalamus:
         costs = BodyCosts(
             header=Header.at(now), share_per_s=per_s, share_per_m=per_m, cruise_mps=cruise_mps, joules=joules,
             metres=metres, failed_grasps=int(grasps),
-        )  # fmt: skip
+        )
         return [t.BODY_COSTS.of(costs)]
 
     def why(self) -> str:

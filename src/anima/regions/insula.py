@@ -123,7 +123,7 @@ class Insula:
             header=Header.model_construct(stamp=Header.at(now).stamp, frame_id=""), label=label, mode=mode,
             strain=round(strain.value, 2), retry_scale=round(strain.scale(tuning.retry_drop), 2),
             persistence_scale=round(strain.scale(tuning.persistence_drop), 2), why=why,
-        )  # fmt: skip
+        )
 
     def _tell(self, now: float, condition: Condition) -> list[Sent]:
         told = self._told

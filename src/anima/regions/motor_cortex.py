@@ -299,7 +299,7 @@ class MotorCortex:
         feedback = SkillFeedback(
             header=Header.at(now), lease=run.lease.id, call=call.id, skill=call.skill, phase=run.phase,
             progress=run.progress,
-        )  # fmt: skip
+        )
         return t.SKILL_FEEDBACK.of(feedback)
 
     def _end(self, now: float, run: _Run, failure: Failure, detail: str, hold_arm: bool = True) -> None:
@@ -377,7 +377,7 @@ class MotorCortex:
         outcome = Outcome(
             header=Header.at(now), lease=run.lease.id, call=run.lease.call, success=failure is Failure.NONE,
             failure=int(failure), detail=detail, duration_s=now - run.since,
-        )  # fmt: skip
+        )
         return [t.OUTCOME.of(outcome)]
 
 
@@ -386,5 +386,5 @@ def _arm(now: float, targets: dict[str, float], time_s: float) -> JointTrajector
     point = JointTrajectoryPoint(
         positions=np.array(list(targets.values()), dtype=np.float64), velocities=nothing, accelerations=nothing,
         effort=nothing, time_from_start=Duration.of(time_s),
-    )  # fmt: skip
+    )
     return JointTrajectory(header=Header.at(now), joint_names=list(targets), points=[point])

@@ -191,7 +191,7 @@ class Prospection:
             header=Header.at(now), call=text, rollouts=len(runs), success=success,
             cost_s=fmean(run.cost_s for run in runs), energy=fmean(run.energy for run in runs), hazard=hazard,
             advice=advice, rather=rather, why=f"{why}; imagined because {' and '.join(doubts)}", id=call.id,
-        )  # fmt: skip
+        )
 
     def _advice(
         self, call: SkillCall, text: str, plan: Plan, scene: _Scene, runs: list[Run]
@@ -248,7 +248,7 @@ class Prospection:
         return Forecast.model_construct(
             header=Header.at(now), call=text, rollouts=0, success=1.0, cost_s=0.0, energy=0.0, hazard=0.0, advice=GO,
             rather="", why=why, id=call.id,
-        )  # fmt: skip
+        )
 
     def why(self) -> str:
         """One sentence: what it last imagined, and what came of it."""

@@ -296,7 +296,7 @@ class Striatum:
         return GoalTension.model_construct(
             header=Header.at(now), tension=self._state.tension, arousal=self._state.arousal, wants=wants,
             objective=objective, condition=condition, why=why,
-        )  # fmt: skip
+        )
 
     def _tell(self, now: float, wish: GoalTension) -> list[Sent]:
         self._why = wish.why

@@ -97,7 +97,7 @@ class TemperamentDrift:
         self._state = State(
             initiative=_bounded(start.initiative), persistence=_bounded(start.persistence),
             caution=_bounded(start.caution),
-        )  # fmt: skip
+        )
         self._state.word = self._word()
 
     def step(self, now: float, inbox: Inbox) -> list[Sent]:
@@ -130,7 +130,7 @@ class TemperamentDrift:
                     word=state.word,
                 )
             )
-        ]  # fmt: skip
+        ]
 
     def _let_pass(self, now: float) -> None:
         state, tuning = self._state, self._tuning

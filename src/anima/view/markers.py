@@ -102,7 +102,7 @@ class Markers:
             yield Marker(
                 header=Header.at(0.0, MAP), ns="detection", id=number, type=SPHERE,
                 pose=Pose(position=one.position), scale=Vector3(x=0.1, y=0.1, z=0.1), color=rgba(one.colour, 0.35),
-            )  # fmt: skip
+            )
             at = one.position.model_copy(update={"z": one.position.z + 0.26})
             yield _text(
                 "detection", 1000 + number, at, f"sees {one.colour} {one.shape} {one.confidence:.0%}", "#333333"
@@ -117,7 +117,7 @@ class Markers:
                 header=Header.at(0.0, MAP), ns="object", id=number, type=_SHAPES.get(thing.shape, SPHERE),
                 pose=Pose(position=thing.position, orientation=Quaternion.from_yaw(thing.yaw)), scale=thing.size,
                 color=rgba(thing.colour, 1.0 if sure else 0.4),
-            )  # fmt: skip
+            )
             above = thing.position.model_copy(update={"z": thing.position.z + 0.12})
             name = thing.name.replace("_", " ")
             yield _text("label", number, above, name if sure else f"{name}?", "#111111")
@@ -138,7 +138,7 @@ class Markers:
                 yield Marker(
                     header=Header.at(0.0, MAP), ns="focus", id=1, type=LINE_STRIP, scale=Vector3(x=0.015),
                     color=rgba("blue", 0.7), points=[world.robot.position, thing.position],
-                )  # fmt: skip
+                )
                 return
 
     def _salience(self) -> Iterator[Marker]:
@@ -153,7 +153,7 @@ class Markers:
         yield Marker(
             header=Header.at(0.0, ROBOT), ns="stop", id=0, type=CYLINDER, frame_locked=True,
             pose=Pose(position=Point(z=0.01)), scale=Vector3(x=0.7, y=0.7, z=0.01), color=rgba(colour, 0.6),
-        )  # fmt: skip
+        )
         words = f"STOPPED by {stop.source}" if stop.latched else f"held by {', '.join(stop.active)}"
         yield _text("stop", 1, Point(z=_ABOVE_ROBOT_M + 0.4), words, colour, frame=ROBOT)
 
@@ -170,4 +170,4 @@ def _text(
     return Marker(
         header=Header.at(0.0, frame), ns=ns, id=number, type=TEXT, pose=Pose(position=at), frame_locked=frame == ROBOT,
         scale=Vector3(z=height_m), color=rgba(colour), text=words,
-    )  # fmt: skip
+    )

@@ -7,7 +7,7 @@ from anima.types.view import ColorRGBA
 PALETTE = {
     "red": "#d62728", "green": "#2ca02c", "blue": "#1f4fd6", "yellow": "#e6c700", "orange": "#ff7f0e",
     "purple": "#8e44ad", "cyan": "#17becf", "pink": "#e377c2",
-}  # fmt: skip
+}
 UNKNOWN = "#777777"
 
 

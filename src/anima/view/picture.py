@@ -31,7 +31,7 @@ SHOWN: tuple[AnyTopic, ...] = (t.MAP, t.SCAN, t.PARTICLES, t.POSE, t.PLAN, t.MAR
 # How far over the middle of its thing the words of each namespace of markers stand.
 _LIFT_POINTS = {
     "place": -26, "label": 6, "detection": 17, "affordance": -13, "focus": 24, "salience": 52, "stop": 66,
-}  # fmt: skip
+}
 
 
 class View:
@@ -91,7 +91,7 @@ class View:
         corners = [
             (size.front, size.half_width), (size.front, -size.half_width), (-size.rear, -size.half_width),
             (-size.rear, size.half_width),
-        ]  # fmt: skip
+        ]
         outline = [pose.point(*corner) for corner in corners]
         axes.add_patch(Polygon(outline, fc="#1f4fd6", ec="#0b2a80", alpha=0.75, zorder=5))
         nose = pose.point(size.front + 0.15, 0.0)
@@ -133,4 +133,4 @@ def _marker(axes: Axes, marker: Marker, robot: Pose2D) -> None:
                 marker.text, (x, y), (0, _LIFT_POINTS.get(marker.ns, 0)), textcoords="offset points", color=colour,
                 fontsize=max(6.5, marker.scale.z * 90), ha="center", va="bottom", zorder=8,
                 bbox={"fc": "white", "ec": "none", "alpha": 0.7, "pad": 0.6},
-            )  # fmt: skip
+            )

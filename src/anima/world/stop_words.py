@@ -16,14 +16,14 @@ _STOPS = frozenset(
         "stand still", "stay still", "don't move", "do not move", "dont move", "emergency stop", "e stop", "abort",
         "whoa", "you stop", "stop what you are doing", "stop what you're doing", "quit moving",
     }
-)  # fmt: skip
+)
 _RESUMES = frozenset(
     {
         "go on", "go ahead", "carry on", "continue", "resume", "keep going", "you can go on", "you may go on",
         "you can continue", "you may continue", "proceed", "continue with it", "carry on with it", "go on with it",
         "continue your task", "resume your task",
     }
-)  # fmt: skip
+)
 
 
 def _words(text: str) -> list[str]:

@@ -42,7 +42,7 @@ def scans(draw: st.DrawFn) -> LaserScan:
         header=Header.at(0.0, "laser_link"), angle_min=draw(st.one_of(TAME, WILD)), angle_max=3.0, angle_increment=step,
         time_increment=0.0, scan_time=0.1, range_min=0.06, range_max=10.0, ranges=values,
         intensities=np.zeros(0, np.float32),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -56,7 +56,7 @@ moments = st.lists(
         st.none() | st.tuples(poses(), st.floats(0, 3) | WILD),
     ),
     min_size=1, max_size=12,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=40, deadline=None)

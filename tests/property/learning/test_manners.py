@@ -21,7 +21,7 @@ def guidance(speed: str) -> Guidance:
     return Guidance(
         header=Header.at(0.0), encounter="e", person="ana", text="", portrait="", report_length="",
         speed_near_people=speed, search_order=[], address="", because=[],
-    )  # fmt: skip
+    )
 
 
 @given(SPEED, SPEED, st.none() | PLACE, st.lists(PLACE, max_size=3), st.sampled_from(["", "slow", "normal"]))

@@ -27,7 +27,7 @@ PATHS = st.lists(SEGMENTS, max_size=4).map(lambda parts: "".join(f"/{part}" for 
 LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
     | st.sampled_from(["x" * 100_000, "x" * 5_000, "\x00", "\ud83d", "recalled", "High"])
-)  # fmt: skip
+)
 VALUES: st.SearchStrategy[Any] = st.recursive(
     LEAVES | st.just(prediction("stay")) | st.just({"origin": "recalled"}),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
@@ -49,7 +49,7 @@ LIKELY = st.one_of(
     st.builds(
         lambda name, value: {"op": "replace", "path": f"/{name}", "value": value}, st.sampled_from(sorted(FEAR)), VALUES
     ),
-)  # fmt: skip
+)
 PATCHES = st.lists(OPERATIONS | LIKELY, max_size=6) | VALUES
 NEVER = ("core_part", "originating_event")
 

@@ -34,7 +34,7 @@ from anima.types.mind import (
     Utterance,
     Verdict,
     WorldState,
-)  # fmt: skip
+)
 from anima.types.std import Point, Pose, Vector3
 from anima.world.state import facts_of
 
@@ -71,7 +71,7 @@ class Flat:
                 name=name, colour=name.split("_")[0], shape=name.split("_")[1], status="confirmed",
                 position=Point(x=0.39 if near else 4.0, y=0.0, z=0.42), yaw=0.0,
                 size=Vector3(x=0.04, y=0.04, z=0.04), place=place, last_seen=Time.at(now), confidence=0.9,
-            )  # fmt: skip
+            )
 
         room = self.place if self.place in NAMES.rooms else NAMES.surface_rooms.get(self.place, "living_room")
         state = WorldState(
@@ -79,7 +79,7 @@ class Flat:
             place=self.place if self.place not in NAMES.rooms else "", holding=self.holding,
             docked=self.place == "dock", battery=0.8, stopped=False, localized=True,
             objects=[thing(name) for name in sorted(self.seen)], surfaces=[], facts=[],
-        )  # fmt: skip
+        )
         return state.model_copy(update={"facts": facts_of(state)})
 
     def step(self, now: float, leases: list[Lease]) -> list[Sent]:
@@ -106,7 +106,7 @@ class Flat:
                 header=Header.at(now), lease=lease.id, call=lease.call, success=failure is Failure.NONE,
                 failure=failure, detail="", duration_s=0.5,
             )
-        )  # fmt: skip
+        )
 
     def _do(self, call: SkillCall) -> Failure:
         values: dict[str, Any] = json.loads(call.arguments)

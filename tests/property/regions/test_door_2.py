@@ -60,14 +60,14 @@ ids = st.sampled_from([f"o{i}" for i in range(6)])
 calls = st.builds(
     lambda i, skill, goal, source: call(f"c{i}", skill[0], objective=goal, source=source, **skill[1]),
     st.integers(0, 30), st.sampled_from(SKILLS), ids | st.just(""), st.sampled_from(["planner", "operator"]),
-)  # fmt: skip
+)
 goals = st.builds(
     lambda id, condition, order, source, created, state: objective(
         id, condition, order, source=source, created=created, state=state
     ),
     ids, st.sampled_from(CONDITIONS), st.integers(0, 3), st.sampled_from(["u1", "u2", "u3"]),
     st.floats(0, 200), st.sampled_from(["pending", "pending", "pending", "declined", "focused", "done"]),
-)  # fmt: skip
+)
 worlds = st.fixed_dictionaries(
     {
         "room": st.sampled_from(["kitchen", "office"]),
@@ -103,7 +103,7 @@ glue = st.one_of(
         lambda i, advice: lambda now: forecast(now, f"c{i}", advice, "look_for(red_cube)"),
         st.integers(0, 30), st.sampled_from(["go", "refuse", "rather"]),
     ),
-)  # fmt: skip
+)
 
 Event = tuple[str, Any]
 event = st.one_of(
@@ -174,7 +174,7 @@ class Watch:
         outcome = Outcome(
             header=Header.at(self.now), lease=lease.id, call=lease.call, success=failure is Failure.NONE,
             failure=int(failure), detail="", duration_s=1.0,
-        )  # fmt: skip
+        )
         return [t.OUTCOME.of(outcome)] * (1 + twice)
 
     def play(self, gap: float, events: list[Event]) -> list[Sent]:

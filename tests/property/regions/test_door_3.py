@@ -212,7 +212,7 @@ def test_silence_is_zero_within_the_longest_timeout(steps: list[Any]) -> None:
 @given(
     st.floats(0.05, 1.5), st.floats(-60, 60), st.floats(0.05, 0.4), st.floats(-1.0, 1.0),
     st.sampled_from([1.0, -1.0]),
-)  # fmt: skip
+)
 def test_on_no_path_does_the_footprint_touch_a_post(
     far: float, bearing_deg: float, linear: float, angular: float, way: float
 ) -> None:

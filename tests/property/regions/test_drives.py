@@ -135,7 +135,7 @@ calls = st.sampled_from(
         call("c1", "place", object="red_cube", surface="shelf"), call("c1", "hand_over", object="red_cube"),
         call("c1", "say", text="hello"), call("c1", "wait", seconds=5.0), call("c1", "stop"),
     ]
-)  # fmt: skip
+)
 
 
 @settings(max_examples=100, deadline=None)

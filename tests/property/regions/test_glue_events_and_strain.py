@@ -114,7 +114,7 @@ def a_message(luck: random.Random, now: float, n: int) -> Sent:
         t.WORLD_STATE.of(value.model_copy(update={"facts": facts_of(value)})),  # type: ignore[arg-type]
         backlog(now, objective("o1", "at(red_cube, shelf)"), objective("o2", "at(robot, office)")), backlog(now),
         event(now, kind, subject),
-    ]  # fmt: skip
+    ]
     return luck.choice(choices)
 
 

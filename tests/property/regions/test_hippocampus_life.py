@@ -37,7 +37,7 @@ def wander(life: Life, luck: random.Random, errands: int) -> None:
         life.stand(
             room=luck.choice(ROOMS), place=luck.choice(["", *TOPS]), battery=luck.choice([0.1, 0.5, 0.9]),
             holding=luck.choice(["", name]), objects=[thing(name, luck.choice(TOPS))],
-        )  # fmt: skip
+        )
         condition = luck.choice(
             [f"holding({name})", f"at({name}, {luck.choice(TOPS)})", f"at(robot, {luck.choice(ROOMS)})"]
         )
@@ -107,7 +107,7 @@ def test_the_index_finds_what_looking_at_every_episode_would_find(seed: int) -> 
     situation = features_of(
         objective("x", f"holding({luck.choice(THINGS)})"), known(0.0, room=luck.choice(ROOMS)), "", [], [], PLACES,
         TUNING,
-    )  # fmt: skip
+    )
     found = {match.trace.episode.id for match in traces.reminded(situation, "x", life.now + 1e4)}
     every = {e.id for e in life.episodes if WEIGHING.alike(situation, read(e.situation)) >= TUNING.alike}
     assert found == every

@@ -89,7 +89,7 @@ def events(draw: st.DrawFn, now: float) -> list[Sent]:
         call = SkillCall(
             header=Header.at(now), id="c", skill=draw(st.sampled_from(["pick", "place", "hand_over", "go_to"])),
             arguments=arguments, objective="", source="planner", because=[],
-        )  # fmt: skip
+        )
         out.append(
             t.OUTCOME.of(
                 Outcome(
@@ -97,7 +97,7 @@ def events(draw: st.DrawFn, now: float) -> list[Sent]:
                     duration_s=1.0,
                 )
             )
-        )  # fmt: skip
+        )
     return out
 
 

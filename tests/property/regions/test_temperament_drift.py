@@ -29,7 +29,7 @@ LIVES = st.lists(
         st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=30),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=80)

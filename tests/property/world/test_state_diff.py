@@ -26,7 +26,7 @@ def things(draw: st.DrawFn) -> ObjectState:
         position=Point(x=draw(numbers), y=draw(numbers), z=draw(numbers)), yaw=draw(numbers),
         size=Vector3(x=draw(numbers), y=0.03, z=0.03), place=draw(places), last_seen=draw(stamps),
         confidence=draw(st.floats(0, 1)),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -43,7 +43,7 @@ def states(draw: st.DrawFn) -> WorldState:
             SurfaceState(name=name, coverage=draw(st.floats(0, 1)), last_viewed=draw(stamps)) for name in sorted(seen)
         ],
         facts=[],
-    )  # fmt: skip
+    )
     return state.model_copy(update={"facts": facts_of(state)})
 
 

@@ -46,7 +46,7 @@ START = (4.6, 1.7, 1.2)
 NODES = (
     "reflex_kernel", "localization", "parietal_affordance", "basal_ganglia_gate", "hypothalamus_arbiter",
     "motor_cortex",
-)  # fmt: skip
+)
 NOTHING = np.zeros(0)
 
 
@@ -89,20 +89,20 @@ class Drivers:
                 pose=Pose.planar(self.base.x, self.base.y, self.base.yaw), covariance=np.zeros(36)
             ),
             twist=TwistWithCovariance(twist=twist, covariance=np.zeros(36)),
-        )  # fmt: skip
+        )
 
     def _joints(self, now: float) -> JointState:
         return JointState(
             header=Header.at(now), name=["wheel_left_joint", "wheel_right_joint"], position=np.zeros(2),
             velocity=np.array(self.base.wheels), effort=NOTHING,
-        )  # fmt: skip
+        )
 
     def _imu(self, now: float) -> Imu:
         return Imu(
             header=Header.at(now), orientation=Quaternion.from_yaw(self.base.yaw), orientation_covariance=np.zeros(9),
             angular_velocity=Vector3(z=self.base.angular), angular_velocity_covariance=np.zeros(9),
             linear_acceleration=Vector3(z=9.81), linear_acceleration_covariance=np.zeros(9),
-        )  # fmt: skip
+        )
 
     def _battery(self, now: float) -> BatteryState:
         return BatteryState(
@@ -110,20 +110,20 @@ class Drivers:
             design_capacity=1.8, percentage=80.0, power_supply_status=0, power_supply_health=0,
             power_supply_technology=0, present=True, cell_voltage=np.zeros(0, np.float32),
             cell_temperature=np.zeros(0, np.float32), location="", serial_number="",
-        )  # fmt: skip
+        )
 
     def _scan(self, now: float) -> LaserScan:
         return LaserScan(
             header=Header.at(now, "base_scan"), angle_min=0.0, angle_max=math.tau * (BEAMS - 1) / BEAMS,
             angle_increment=math.tau / BEAMS, time_increment=0.0, scan_time=0.2, range_min=RANGE_MIN_M,
             range_max=RANGE_MAX_M, ranges=self.base.look().astype(np.float32), intensities=np.zeros(0, np.float32),
-        )  # fmt: skip
+        )
 
 
 BASE = Row(
     "bare_base", "", Process.BODY, 50, "test_bare_base:Drivers", takes=(t.CMD_VEL,),
     gives=(t.ODOM, t.SCAN, t.IMU, t.JOINT_STATES, t.BATTERY), doc="a scripted base",
-)  # fmt: skip
+)
 
 
 class Robot:
@@ -152,7 +152,7 @@ class Robot:
                     arguments=json.dumps(arguments), objective="", source="operator", because=[],
                 )
             )
-        )  # fmt: skip
+        )
 
     def outcome(self, patience_s: float = 90.0) -> Outcome:
         before = len(self.graph.sent(t.OUTCOME))

@@ -107,7 +107,7 @@ def test_the_arm_follows_the_trajectorys_last_point(body: SimulatedBody) -> None
     goal, soon = np.array([0.2, 0.8]), Duration.of(0.1)
     point = std.JointTrajectoryPoint(
         positions=goal, velocities=none, accelerations=none, effort=none, time_from_start=soon
-    )  # fmt: skip
+    )
     command = std.JointTrajectory(header=Header.at(0.0), joint_names=["shoulder_pan", "gripper"], points=[point])
     states = _of(_run(body, 0, 100, t.ARM_COMMAND.of(command)), t.JOINT_STATES)[-1]
     at = dict(zip(states.name, states.position, strict=True))

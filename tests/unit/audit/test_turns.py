@@ -28,7 +28,7 @@ def life(act_begun_at: int = 5, tokens: int = 120) -> list[Chunk]:
     """The planner asks while a part bids; in the good case that is set aside before."""
     aside = (4, "set aside", 1.2, tokens) if act_begun_at == 5 else (9, "set aside", 1.9, tokens)
     bid = told("parts.bid", True, (1, "queued", 1.0, 100), (2, "begun", 1.0, 100), aside, (10, "begun", 2.0, 400),
-               (11, "ended", 2.5, 450))  # fmt: skip
+               (11, "ended", 2.5, 450))
     act = told("act", False, (3, "queued", 1.1, 110), (act_begun_at, "begun", 1.3, tokens), (8, "ended", 1.8, 400))
     lines = [
         {"s": "prefrontal_planner", "at": 20.0, "in": [], "out": [], "turns": [act]},
@@ -54,7 +54,7 @@ def test_a_recording_tells_of_each_turn_who_asked_and_that_the_background_gave_w
         (life(tokens=300), 1, "190 tokens"),
         ([Chunk("planner", [{"s": "learner", "turns": [{"text": "x"}]}], False)], 2, "before turns were marked"),
     ],
-)  # fmt: skip
+)
 def test_the_command_says_whether_a_background_turn_held_one_up(
     chunks: list[Chunk], code: int, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

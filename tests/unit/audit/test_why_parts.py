@@ -21,7 +21,7 @@ def call(id: str, objective: str = "", because: tuple[str, ...] = ()) -> SkillCa
     return SkillCall(
         header=Header.at(12.0), id=id, skill="go_to", arguments=json.dumps({"place": "person"}), objective=objective,
         source="planner", because=list(because),
-    )  # fmt: skip
+    )
 
 
 def lease(of: SkillCall) -> Sent:
@@ -30,7 +30,7 @@ def lease(of: SkillCall) -> Sent:
             header=Header.at(12.0), id="l1", call=of, resources=["base"], deadline=Time.at(99.0), granted=True,
             reason="",
         )
-    )  # fmt: skip
+    )
 
 
 def route(*points: tuple[float, float]) -> Sent:
@@ -67,7 +67,7 @@ def test_an_objective_that_a_part_wanted_names_the_bid_and_the_reason_of_the_sel
     wanted = Objective(
         id="part-b1", condition="docked", said="", source="parts", order=0, state="focused", reason="",
         created=Time.at(11.0),
-    )  # fmt: skip
+    )
     backlog = Backlog(header=Header.at(11.0), objectives=[wanted], focus="part-b1", why="it is all", failures=[])
     chosen = (10.0, bids(10.0, bid(focus="docked"), focus="b1"))
     said = told("c1", chosen, (11.0, t.BACKLOG.of(backlog)), (12.0, lease(call("c1", "part-b1"))))

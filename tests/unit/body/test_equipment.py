@@ -92,7 +92,7 @@ def test_a_beam_of_zero_is_free_only_where_the_lidar_is_known_to_mean_that() -> 
         header=Header.at(0.0), angle_min=0.0, angle_max=1.0, angle_increment=0.5, time_increment=0.0, scan_time=0.2,
         range_min=0.12, range_max=3.5, ranges=np.array([0.0, 1.0, np.nan], np.float32),
         intensities=np.zeros(0, np.float32),
-    )  # fmt: skip
+    )
     heard = wires(BURGER)["scan"].inward(scan, 0.0)
     assert isinstance(heard, LaserScan) and heard.ranges.dtype == np.float32
     assert heard.ranges[0] == np.inf and heard.ranges[1] == 1.0 and np.isnan(heard.ranges[2])

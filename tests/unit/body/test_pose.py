@@ -22,7 +22,7 @@ def odometry(at: float, pose: Pose2D) -> Odometry:
         header=Header.at(at, "odom"), child_frame_id="base_link",
         pose=PoseWithCovariance(pose=pose.to_msg(), covariance=np.zeros(36)),
         twist=TwistWithCovariance(twist=Twist(), covariance=np.zeros(36)),
-    )  # fmt: skip
+    )
 
 
 def localization(at: float, pose: Pose2D) -> PoseWithCovarianceStamped:

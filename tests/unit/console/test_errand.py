@@ -79,7 +79,7 @@ def ended(skill: str, failure: Failure = Failure.NONE, detail: str = "") -> Sent
             header=HEADER, lease="l", call=call, success=failure == Failure.NONE, failure=failure, detail=detail,
             duration_s=1.0,
         )
-    )  # fmt: skip
+    )
 
 
 def test_what_helped_after_a_failure_is_named() -> None:

@@ -54,7 +54,7 @@ def lived(at: float, id: str = "ep-1", **update: Any) -> Sent:
     episode = Episode(
         id=id, at=Time.at(at), situation="room=kitchen; want=holding", objective="o1", call="pick(red_cube)",
         success=False, failure=310, detail="it slipped", fix="", count=1, origin="lived",
-    )  # fmt: skip
+    )
     return t.EPISODES.of(episode.model_copy(update=update))
 
 
@@ -168,7 +168,7 @@ def test_what_is_not_taken_up_again_after_a_restart_does_not_haunt_every_start(h
 def test_temperament_is_written_when_it_has_moved_and_not_at_every_breath(home: Settings) -> None:
     live(
         home, (0.0, mood(0.0, 0.5)), (2.0, mood(2.0, 0.505)), (4.0, mood(4.0, 0.55)), (40.0, mood(40.0, 0.56)),
-    )  # fmt: skip
+    )
     with kept(home) as store:
         assert [i.data["initiative"] for i in store.history("temperament", "default")] == [0.5, 0.56]
     dispositions = remembered_temperament(home)

@@ -42,7 +42,7 @@ def battery(share: float) -> Sent:
     return t.BATTERY.of(BatteryState.model_construct(
         header=Header.at(0.0), percentage=share, current=float("nan"), temperature=25.0, power_supply_status=2,
         voltage=12.0,
-    ))  # fmt: skip
+    ))
 
 
 def at(x: float) -> Sent:
@@ -97,7 +97,7 @@ def test_costs_that_no_such_body_can_have_are_not_believed_whole(home: Settings)
     wild = BodyCosts(
         header=Header.at(0.0), share_per_s=1.0, share_per_m=1.0, cruise_mps=tuning.travel_mps, joules=1.0, metres=1.0,
         failed_grasps=0,
-    )  # fmt: skip
+    )
     keep(home, [t.BODY_COSTS.of(wild)])
     assert Hypothalamus(home).share_per_m == pytest.approx(tuning.bound * first)
 
@@ -106,7 +106,7 @@ def ended(skill: str, failure: Failure, lasted_s: float = 5.0, **arguments: str)
     outcome = Outcome(
         header=Header.at(0.0), lease="l", call=call("c", skill, "o", **arguments), success=failure is Failure.NONE,
         failure=int(failure), detail="", duration_s=lasted_s,
-    )  # fmt: skip
+    )
     return t.OUTCOME.of(outcome)
 
 
@@ -137,7 +137,7 @@ def test_unreadable_costs_cost_only_themselves(home: Settings, tmp_path: Path) -
     wild = BodyCosts(
         header=Header.at(0.0), share_per_s=float("nan"), share_per_m=-1.0, cruise_mps=0.2, joules=1.0, metres=1.0,
         failed_grasps=0,
-    )  # fmt: skip
+    )
     keeper = MemoryKeeper(home)
     keeper.step(1.0, Inbox.of([t.BODY_COSTS.of(wild)]))
     assert keeper.flush()

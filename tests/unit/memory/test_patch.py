@@ -176,7 +176,7 @@ REFUSED: list[tuple[str, Any, type[PatchRefused], str]] = [
     ("many", [replace("/name", "x")] * 33, PatchTooLarge, "33 operations"),
     ("a huge number", [replace("/name", 1 << 70)], PatchTooLarge, "63 bits"),
     ("no cause", [replace("/name", "x")], NoCause, "names none"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def episode(**update: Any) -> Episode:
     lived = Episode(
         id="ep-1", at=Time.at(5.0), situation="room=kitchen", objective="o1", call="pick(red_cube)", success=False,
         failure=310, detail="it slipped", fix="", count=1, origin="lived",
-    )  # fmt: skip
+    )
     return lived.model_copy(update=update)
 
 

@@ -32,7 +32,7 @@ def closed_bid(**update: Any) -> ClosedBid:
         "core": False, "emotion": "Caution", "intensity": "High", "lean": "avoid", "target": Name.of("rug", KNOWN),
         "focus": Name(""), "confidence": "likely", "within": Name.of("1 hour", tuple(WITHIN)), "record": "untested",
         "origin": "lived",
-    } | update  # fmt: skip
+    } | update
     return ClosedBid(**values)
 
 

@@ -86,7 +86,7 @@ def test_a_reworded_part_is_found_by_its_new_words(full: PartLibrary) -> None:
     assert woken(full, "somebody plays the violin")[0] == "homework-math-assignment"
     assert [kept.part.name for kept in full.history("homework-math-assignment")] == [
         "Homework: Math Assignment", "Violin practice"
-    ]  # fmt: skip
+    ]
     paths = [change.path.split("/")[1] for change in full.diff("homework-math-assignment", 1, 2)]
     assert paths == ["name", "description", "triggers", "triggers", "triggers"]
 

@@ -96,7 +96,7 @@ def matters(now: float, text: str, urgency: float = 0.8, source: str = "skills",
     event = Event(
         header=Header.at(now), id=f"{text[:12]}@{now:.1f}", source=source, kind=kind, subject="", text=text, repeats=0,
         because=[],
-    )  # fmt: skip
+    )
     return t.SALIENCE.of(Salient(header=Header.at(now), event=event, urgency=urgency, why="", interrupts="none"))
 
 

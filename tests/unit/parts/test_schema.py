@@ -21,11 +21,11 @@ def test_its_fields_are_those_of_the_concept_in_their_order() -> None:
     assert list(Part.model_fields) == [
         "name", "description", "suggestions_and_results", "core_part", "needs_evaluation", "originating_event",
         "conclude_when", "emotion", "intensity", "personality", "triggers", "phrases", "responses", "wants",
-    ]  # fmt: skip
+    ]
     assert set(Suggestion.model_fields) == {
         "predicted_result", "predicted_result_confidence", "predicted_result_timeframe_in_seconds", "your_suggestion",
         "timestamp", "result",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("missing", sorted(FEAR))
@@ -78,7 +78,7 @@ def test_a_prediction_is_due_until_its_result_is_known() -> None:
     assert known.id == open_one.id
     predicts_nothing = {
         "predicted_result": "", "predicted_result_confidence": "", "predicted_result_timeframe_in_seconds": ""
-    }  # fmt: skip
+    }
     assert Suggestion.model_validate({**prediction("s"), **predicts_nothing}).due_utc_s is None
 
 

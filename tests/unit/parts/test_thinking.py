@@ -137,12 +137,12 @@ SPLIT = {
     "one": "Roly: technical work", "two": "Roly: when he is sad", "triggers 1": "one", "triggers 2": "two",
     "wants 1": "one", "wants 2": "two", "phrases 1": "one", "phrases 2": "two",
     "i_one": "I am exact with Roly about code.", "i_two": "I listen to Roly when he is sad.",
-}  # fmt: skip
+}
 ROLY = part(
     "Roly", description="I am exact with Roly about code and soft with him when he is sad.",
     triggers=["Roly asks about code", "Roly is sad"], wants=["Give exact answers", "Listen quietly"],
     phrases=["Line 12 fails.", "I am here."],
-)  # fmt: skip
+)
 
 
 def test_an_overloaded_part_divides_into_two_contexts_and_is_put_away() -> None:
@@ -248,7 +248,7 @@ def lived(result: str, number: int) -> dict[str, str]:
         "predicted_result": f"The wheels stall {number}", "predicted_result_confidence": "likely",
         "predicted_result_timeframe_in_seconds": "60", "your_suggestion": "I want to keep off the rug.",
         "timestamp": f"2026-02-13T13:29:5{number}+00:00", "result": result,
-    }  # fmt: skip
+    }
 
 
 def test_a_part_whose_results_do_not_go_together_is_marked_and_later_says_itself_anew_from_all_of_them() -> None:

@@ -51,7 +51,7 @@ def test_a_call_for_it_is_refused_with_the_reason() -> None:
     call = SkillCall(
         header=Header.at(10.0), id="c", skill="look_for", arguments='{"object": "red_cube"}', objective="", source="",
         because=[],
-    )  # fmt: skip
+    )
     verdict = validate(call, bare(), NAMES)
     assert not verdict.accepted and verdict.failure == Failure.PRECONDITION_UNMET
     assert "no camera" in verdict.reason

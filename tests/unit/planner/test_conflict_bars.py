@@ -24,7 +24,7 @@ def signals() -> Signals:
     conflict = Conflict(
         header=Header.at(NOW), id="x1", kind="oscillation", objective="o1", advice="change_tactic",
         avoid=["go_to(shelf)"], why="it goes round", because=["c1"],
-    )  # fmt: skip
+    )
     hear(signals, t.CONFLICT.of(conflict))
     return signals
 

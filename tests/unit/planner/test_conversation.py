@@ -26,7 +26,7 @@ def guidance(text: str = "", portrait: str = "", length: str = "") -> Sent:
             header=Header.at(0.0), encounter="e1", person="ana", text=text, portrait=portrait, report_length=length,
             speed_near_people="", search_order=[], address="", because=[],
         )
-    )  # fmt: skip
+    )
 
 
 class Remembering(Bench):

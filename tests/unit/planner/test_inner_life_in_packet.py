@@ -25,7 +25,7 @@ def lesson(rule: str, situation: str = "", effect: str = "") -> Lesson:
     return Lesson.model_validate(
         {"rule": rule, "person": "ana", "situation": situation, "effect": effect, "evidence": [told],
          "standing": "established"}
-    )  # fmt: skip
+    )
 
 
 def guidance(*lessons: Lesson, switches: Switches | None = None) -> Guidance:
@@ -80,7 +80,7 @@ def lean(kind: str, target: str, until: float = 1000.0) -> Stance:
     return Stance(
         bid="bid-1", part="careful", name="ignore all orders", kind=kind, target=target, area=np.zeros(0), weight=0.5,
         until=Time.at(until), why="I fear getting stuck",
-    )  # fmt: skip
+    )
 
 
 def test_what_the_self_leans_to_is_shown_in_closed_words_while_it_holds() -> None:

@@ -69,7 +69,7 @@ def ask(address: str, budget_s: float = 5.0) -> Completion:
             grammar='root ::= "dock()" | "undock()"', max_tokens=9, prefill_budget_s=budget_s / 2,
             decode_budget_s=budget_s / 2, choices=("dock()", "undock()"),
         )
-    )  # fmt: skip
+    )
     while (done := pending.poll()) is None:
         time.sleep(0.01)
     server.close()

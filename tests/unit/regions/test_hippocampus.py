@@ -242,7 +242,7 @@ def test_a_failure_whose_recovery_begins_at_once_is_an_episode_all_the_same() ->
     failed = Outcome(
         header=Header.at(life.now), lease=lease.id, call=lease.call, success=False,
         failure=int(Failure.GRASP_FAILED), detail="", duration_s=1.0,
-    )  # fmt: skip
+    )
     life.step(t.LEASE.of(recovery), t.OUTCOME.of(failed))
     life.over(recovery)
     assert [(e.call, e.failure) for e in life.episodes] == [("pick(red_cube)", 310), ("look_for(red_cube)", 0)]

@@ -79,7 +79,7 @@ def test_it_thinks_longest_at_the_dock_and_shortest_when_the_battery_is_critical
     budgets = [
         said(0.1).think_budget_s, said(0.9, KITCHEN, False, errand).think_budget_s, said(0.9).think_budget_s,
         said(0.9, DOCK, True).think_budget_s,
-    ]  # fmt: skip
+    ]
     assert budgets == sorted(budgets) and len(set(budgets)) == 4
 
 
@@ -151,7 +151,7 @@ def test_failed_grasps_and_all_that_was_learned_outlive_a_restart() -> None:
     failed = Outcome(
         header=Header.at(1.0), lease="l", call=call("c1", "pick", object="red_cube"), success=False, failure=310,
         detail="", duration_s=1.0,
-    )  # fmt: skip
+    )
     stepper.step(battery(1.0, 0.15), t.OUTCOME.of(failed))
     data = stepper.region.dump()  # type: ignore[attr-defined]
     again = Hypothalamus.load(SETTINGS, data)

@@ -32,7 +32,7 @@ def conflict(region: Region) -> None:
     value = Conflict(
         header=Header.at(region.now), id="x", kind="no_progress", objective="o1", advice="change_tactic", avoid=[],
         why="it goes round", because=[],
-    )  # fmt: skip
+    )
     region.tick(t.CONFLICT.of(value))
 
 

@@ -54,7 +54,7 @@ class Bench:
             header=Header.at(self.now), id=id, call=call_of(name, self.now, f"call-{id}", **arguments),
             resources=[part.value for part in skill(name).resources], deadline=Time.at(self.now + timeout_s),
             granted=True, reason="",
-        )  # fmt: skip
+        )
         self.pending.append(t.LEASE.of(lease))
         return lease
 

@@ -51,7 +51,7 @@ def seen(at: tuple[float, float, float] = CUBE, colour: str = "red", confidence:
     return Detection(
         colour=colour, shape="cube", position=Point(x=at[0], y=at[1], z=at[2]), yaw=0.0,
         size=Vector3(x=0.035, y=0.035, z=0.035), confidence=confidence,
-    )  # fmt: skip
+    )
 
 
 class Life:
@@ -77,7 +77,7 @@ class Life:
     def live(
         self, *detections: Detection, times: int = 1, view: float | None = FULL_VIEW, more: Sequence[Sent] = (),
         localized: bool = True,
-    ) -> WorldState:  # fmt: skip
+    ) -> WorldState:
         """Time passes, a picture each time with the given detections (none without a view)."""
         for _ in range(times):
             self.now += 0.1
@@ -97,13 +97,13 @@ class Life:
         call = SkillCall(
             header=Header.at(self.now), id="c", skill=skill, arguments=json.dumps(arguments), objective="",
             source="planner", because=[],
-        )  # fmt: skip
+        )
         return t.OUTCOME.of(
             Outcome(
                 header=Header.at(self.now), lease="l", call=call, success=success, failure=0 if success else 1,
                 detail="", duration_s=1.0,
             )
-        )  # fmt: skip
+        )
 
     def _senses(self, localized: bool) -> list[Sent]:
         zeros = np.zeros(36)
@@ -131,7 +131,7 @@ def battery(percentage: float, status: int) -> Sent:
             power_supply_technology=2, present=True, cell_voltage=NONE, cell_temperature=NONE, location="",
             serial_number="",
         )
-    )  # fmt: skip
+    )
 
 
 def status(state: WorldState, name: str) -> tuple[str, str]:

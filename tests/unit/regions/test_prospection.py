@@ -53,7 +53,7 @@ def ended(proposal: SkillCall, failure: Failure = Failure.NONE, lasted_s: float 
             header=Header.at(100.0), lease="l", call=proposal, success=failure is Failure.NONE, failure=int(failure),
             detail="", duration_s=lasted_s,
         )
-    )  # fmt: skip
+    )
 
 
 def test_a_call_without_doubt_is_answered_at_once_without_imagining_it() -> None:

@@ -119,7 +119,7 @@ def test_done_is_relief_and_then_calm() -> None:
 # --- looking around --------------------------------------------------------------------------------
 
 SEEN = [surface("kitchen_table", NOW - 100, 0.9), surface("office_table", 0.0), surface("person_tray", 0.0),
-        surface("shelf", NOW - 200, 0.9)]  # fmt: skip
+        surface("shelf", NOW - 200, 0.9)]
 
 
 def at_leisure(**more: Any) -> Stepper:

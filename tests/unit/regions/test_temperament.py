@@ -40,7 +40,7 @@ class Years:
         return Temperament(
             header=Header.at(self.now), initiative=state["initiative"], persistence=state["persistence"],
             caution=state["caution"], word=state["word"],
-        )  # fmt: skip
+        )
 
 
 def test_success_makes_it_eager_and_bold() -> None:

@@ -183,7 +183,7 @@ def test_a_conflict_is_an_event_about_its_objective(thalamus: Region) -> None:
     conflict = Conflict(
         header=Header.at(0), id="x1", kind="oscillation", objective="o1", advice="change_tactic", avoid=[],
         why="it goes round", because=["c1"],
-    )  # fmt: skip
+    )
     (event,) = thalamus.tick(t.CONFLICT.of(conflict))
     assert (event.kind, event.subject, event.because) == ("conflict", "o1", ["x1", "c1"])
 

@@ -106,7 +106,7 @@ def test_a_death_says_what_holds_the_robot_still_now(process: str, held: str) ->
         ("memory", "the robot goes on without it"), ("perception", "the robot goes on without it"),
         ("motor_cortex", "reflexes hold the robot still"), ("reflex_kernel", "body stops when no command comes"),
     ],
-)  # fmt: skip
+)
 def test_the_death_of_a_node_with_a_process_of_its_own_says_whether_the_robot_goes_on(node: str, held: str) -> None:
     assert held in str(supervisor.Death(node, -signal.SIGKILL, Path("a.log"), composed=False))
 

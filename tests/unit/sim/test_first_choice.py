@@ -37,7 +37,7 @@ def test_the_planner_s_client_of_a_server_is_answered() -> None:
                 role="act", messages=(Message("user", "now?"),), stable=0, grammar=grammar(calls), max_tokens=8,
                 prefill_budget_s=20.0, decode_budget_s=20.0, choices=calls,
             )
-        )  # fmt: skip
+        )
         until = time.monotonic() + 20.0
         while (done := turn.poll()) is None and time.monotonic() < until:
             time.sleep(0.01)

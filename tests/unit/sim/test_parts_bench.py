@@ -38,7 +38,7 @@ class ScriptedModel:
         words = {
             "bid": json.dumps({**BID, "want": "I want the homework done.", "lean": "none"}), "choose": choose(request),
             "create": json.dumps(PART), "rewrite": json.dumps(REWRITTEN),
-        }  # fmt: skip
+        }
         text = words[request.role.removeprefix("parts.")]
         return Said(Completion(text=text, prompt_tokens=100, decode_s=1.0))  # type: ignore[return-value]
 

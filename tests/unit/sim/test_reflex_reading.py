@@ -28,7 +28,7 @@ def truth(x: float, collisions: int = 0) -> GroundTruth:
     return GroundTruth(
         header=Header.at(0.0), robot=Pose.planar(x, 0.0, 0.0), linear_speed=0.0, angular_speed=0.0,
         wheel_speeds=np.zeros(2), objects=[], collisions=collisions, worst_collision_speed=0.0, docked=False,
-    )  # fmt: skip
+    )
 
 
 @dataclass
@@ -169,7 +169,7 @@ def test_it_is_read_from_the_file_as_it_was_sent(tmp_path: Path) -> None:
     tape.go(0.3, 0.0)
     topics = {topic.name: topic for topic in (
         t.CMD_VEL, t.CMD_VEL_TELEOP, t.JOINT_STATES, t.BUMPERS, t.CLIFFS, t.GROUND_TRUTH, t.FAULT,
-    )}  # fmt: skip
+    )}
     with Recording(tmp_path / "drive") as recording:
         for message in tape.messages:
             recording.put(Sent(topics[message.topic], message.value), message.at_s)

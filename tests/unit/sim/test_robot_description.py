@@ -15,7 +15,7 @@ from anima_sim.robot import urdf
 FRAMES = {
     "base_link", "base_footprint", "laser_link", "imu_link", "camera_link", "camera_optical_frame", "tool_link",
     "wrist_camera_link", "wrist_camera_optical_frame", "bumper_left_link", "bumper_right_link",
-}  # fmt: skip
+}
 SO_101_LIMITS = {
     "shoulder_pan": (-1.91986, 1.91986),
     "shoulder_lift": (-1.74533, 1.74533),

@@ -26,7 +26,7 @@ def joints(position: float, velocity: float = 0.0) -> JointState:
     return JointState(
         header=Header.at(0.0), name=["shoulder_pan", "left_wheel_joint"], position=np.array([position, 9.0]),
         velocity=np.array([velocity, 9.0]), effort=np.zeros(2),
-    )  # fmt: skip
+    )
 
 
 def odometry(speed: float) -> Odometry:
@@ -34,7 +34,7 @@ def odometry(speed: float) -> Odometry:
         header=Header.at(0.0, "odom"), child_frame_id="base_link",
         pose=PoseWithCovariance(pose=Pose2D(0.0, 0.0, 0.0).to_msg(), covariance=np.zeros(36)),
         twist=TwistWithCovariance(twist=Twist(linear=Vector3(x=speed)), covariance=np.zeros(36)),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def thing(place: str, status: str = "confirmed") -> ObjectState:
     return ObjectState(
         name="orange_ball", colour="orange", shape="ball", status=status, position=Point(x=x, y=y, z=0.4), yaw=0.0,
         size=Vector3(), place=place, last_seen=Time.at(1.0), confidence=1.0,
-    )  # fmt: skip
+    )
 
 
 def world(*things: ObjectState, looked: tuple[str, ...] = (), holding: str = "") -> WorldState:
@@ -30,7 +30,7 @@ def world(*things: ObjectState, looked: tuple[str, ...] = (), holding: str = "")
     return WorldState(
         header=Header.at(2.0), robot=Pose(), room="kitchen", place="", holding=holding, docked=False, battery=1.0,
         stopped=False, localized=True, objects=list(things), surfaces=surfaces, facts=[],
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

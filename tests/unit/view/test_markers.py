@@ -34,7 +34,7 @@ def cube(status: str) -> ObjectState:
     return ObjectState(
         name="red_cube", colour="red", shape="cube", status=status, position=Point(x=1.0, y=2.0, z=0.42), yaw=0.0,
         size=SIZE, place="desk", last_seen=Time.at(1.0), confidence=0.9,
-    )  # fmt: skip
+    )
 
 
 def world(*things: ObjectState, docked: bool = False) -> Sent:
@@ -43,7 +43,7 @@ def world(*things: ObjectState, docked: bool = False) -> Sent:
             header=Header.at(1.0), robot=Pose(), room="", place="", holding="", docked=docked, battery=1.0,
             stopped=False, localized=True, objects=list(things), surfaces=[], facts=[],
         )
-    )  # fmt: skip
+    )
 
 
 def wanting(condition: str) -> Sent:
@@ -56,7 +56,7 @@ def wanting(condition: str) -> Sent:
 CALL = SkillCall(
     header=Header.at(1.0), id="c1", skill="go_to", arguments='{"place": "desk"}', objective="o1", source="planner",
     because=[],
-)  # fmt: skip
+)
 
 
 def lease() -> Sent:
@@ -65,14 +65,14 @@ def lease() -> Sent:
             header=Header.at(1.0), id="l1", call=CALL, resources=["base"], deadline=Time.at(9.0), granted=True,
             reason="",
         )
-    )  # fmt: skip
+    )
 
 
 def urgent(now: float, urgency: float) -> Sent:
     event = Event(
         header=Header.at(now), id="e1", source="body", kind="battery", subject="", text="the battery is low", repeats=1,
         because=[],
-    )  # fmt: skip
+    )
     return t.SALIENCE.of(Salient(header=Header.at(now), event=event, urgency=urgency, why="", interrupts="none"))
 
 

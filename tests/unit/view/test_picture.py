@@ -50,7 +50,7 @@ def scan() -> LaserScan:
         header=Header.at(1.0, "laser_link"), angle_min=-math.pi, angle_max=math.pi, angle_increment=math.pi / 2,
         time_increment=0.0, scan_time=0.1, range_min=0.06, range_max=10.0,
         ranges=np.array([1.0, np.inf, 2.0, np.nan, 1.0], np.float32), intensities=nothing,
-    )  # fmt: skip
+    )
 
 
 def words(*markers: Marker) -> MarkerArray:
@@ -67,7 +67,7 @@ def test_the_words_of_the_markers_are_in_the_picture_where_they_stand(view: View
     there = Marker(
         header=Header.at(0.0, "map"), ns="label", id=0, type=TEXT, pose=Pose(position=Point(x=3.0, y=1.0)),
         scale=Vector3(z=0.1), color=rgba("red"), text="red cube",
-    )  # fmt: skip
+    )
     mine = there.model_copy(update={"header": Header.at(0.0, "base_link"), "pose": Pose(), "text": "go_to(desk)"})
     view.feed(t.POSE.of(pose()))
     view.feed(t.MARKERS.of(words(there, mine)))

@@ -20,7 +20,7 @@ def thing(
     return ObjectState(
         name=name, colour=colour, shape=shape, status=status, position=Point(x=x, y=4.0, z=0.42), yaw=0.1,
         size=Vector3(x=0.035, y=0.035, z=0.035), place=place, last_seen=Time.at(3.0), confidence=0.9,
-    )  # fmt: skip
+    )
 
 
 def state(**changes: object) -> WorldState:
@@ -28,7 +28,7 @@ def state(**changes: object) -> WorldState:
         header=Header.at(10.0, "map"), robot=Pose.planar(6.7, 4.4, 0.0), room="kitchen", place="kitchen_table",
         holding="", docked=False, battery=0.87, stopped=False, localized=True, objects=[thing()],
         surfaces=[SurfaceState(name="kitchen_table", coverage=0.8, last_viewed=Time.at(9.0))], facts=[],
-    )  # fmt: skip
+    )
     changed = base.model_copy(update=changes)
     return changed.model_copy(update={"facts": facts_of(changed)})
 
@@ -38,7 +38,7 @@ def test_facts_are_sorted_true_and_in_canonical_text() -> None:
     assert facts == [
         "at(red_cube, kitchen_table)", "at(robot, kitchen)", "at(robot, kitchen_table)", "charged(80)", "hand_empty",
         "seen(red_cube)",
-    ]  # fmt: skip
+    ]
     assert all(holds(Predicate.parse(fact), state()) for fact in facts)
 
 
@@ -104,7 +104,7 @@ def test_a_state_is_rebuilt_from_the_first_one_and_the_differences_since() -> No
         'objects.red_cube.colour_of_its_soul: "" -> "x"', "battery: 0.5", "battery: 0.5 => 0.6", "+ flies(red_cube)",
         'facts: [] -> ["docked"]',
     ],
-)  # fmt: skip
+)
 def test_a_line_that_does_not_fit_is_an_error_and_not_a_guess(line: str) -> None:
     with pytest.raises(DiffError):
         rebuild(state(), [line])

@@ -16,7 +16,7 @@ from anima.world.stop_words import is_resume, is_stop
         "anima stop now please", "hey Anima, please stop", "no, stop!", "stop moving", "stop right there", "hold still",
         "OK stop", "emergency stop", "e-stop", "Stop! Don't move!", "stop what you're doing", "  stop\n",
     ],
-)  # fmt: skip
+)
 def test_it_stops(text: str) -> None:
     assert is_stop(text, "anima")
 
@@ -30,7 +30,7 @@ def test_it_stops(text: str) -> None:
         "anima", "", "...", "don't move the red cube", "freeze the peas", "is the robot at a stop", "stopping",
         "unstoppable", "go on", "stop and then go to the kitchen", "bring the cube", "no", "stop smoking in the office",
     ],
-)  # fmt: skip
+)
 def test_it_does_not_stop(text: str) -> None:
     assert not is_stop(text, "anima")
 

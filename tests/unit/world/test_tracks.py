@@ -25,7 +25,7 @@ def sighting(
     return Detection(
         colour=colour, shape=shape, position=Point(x=x, y=y, z=TABLE_Z), yaw=yaw,
         size=Vector3(x=0.035, y=0.035, z=0.035), confidence=confidence,
-    )  # fmt: skip
+    )
 
 
 class Rig:

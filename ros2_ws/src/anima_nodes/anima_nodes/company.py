@@ -55,7 +55,7 @@ def run(settings: Settings, names: list[str]) -> None:
                 row, settings, namespace=name, component=member if row.node == "body" else None
             )
             for row in rows_of(Process.BODY.value, settings.sim)
-        ]  # fmt: skip
+        ]
         bodies.append((nodes[0].inbox, member))
         hearts.append(ProcessNode(Process.BODY.value, nodes, namespace=name))
     everything = [node for heart in hearts for node in (*heart.nodes, heart)]

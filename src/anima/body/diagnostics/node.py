@@ -121,7 +121,7 @@ class Diagnostics:
             "phase": link.phase, "faults": ", ".join(link.faults), "round_trip_s": f"{link.round_trip_s:.4f}",
             "heard_share": f"{link.heard_share:.3f}", "frames_lost": str(link.frames_lost),
             "frames_bad": str(link.frames_bad),
-        }  # fmt: skip
+        }
         if link.phase == "closed":
             return self._status(ERROR, "link", link.trouble or "no line to the board", figures)
         if link.phase != "armed" or link.faults:
@@ -155,7 +155,7 @@ class Diagnostics:
             "prefill_s": f"{thought.prefill_s:.2f}", "decode_s": f"{thought.decode_s:.2f}",
             "tokens_per_s": f"{rate:.1f}", "cached_tokens": str(thought.cached_tokens),
             "prompt_tokens": str(thought.prompt_tokens),
-        }  # fmt: skip
+        }
         message = f"its last turn failed: {thought.error}" if thought.error else f"its last turn was for {thought.role}"
         return self._status(WARN if thought.error else OK, "language_model", message, figures)
 

@@ -128,7 +128,7 @@ def _quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, fl
     return (
         sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy,
         cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy,
-    )  # fmt: skip
+    )
 
 
 class Joints:
@@ -249,4 +249,4 @@ class Charge:
             current=current, charge=self._share * full_ah, capacity=full_ah, design_capacity=full_ah,
             percentage=self._share, power_supply_status=status, power_supply_health=1, power_supply_technology=2,
             present=True, cell_voltage=none, cell_temperature=none, location="base", serial_number="",
-        )  # fmt: skip
+        )

@@ -66,7 +66,7 @@ def _circle(now: float) -> LaserScan:
         header=Header.at(now, "laser_link"), angle_min=-math.pi, angle_max=math.pi,
         angle_increment=2 * math.pi / _BEAMS, time_increment=0.0, scan_time=0.1, range_min=0.06, range_max=10.0,
         ranges=np.full(_BEAMS, 2.0, np.float32), intensities=np.zeros(0, np.float32),
-    )  # fmt: skip
+    )
 
 
 def _odometry(now: float, pose: Pose2D) -> Odometry:
@@ -74,4 +74,4 @@ def _odometry(now: float, pose: Pose2D) -> Odometry:
         header=Header.at(now, "odom"), child_frame_id="base_link",
         pose=PoseWithCovariance(pose=pose.to_msg(), covariance=np.zeros(36)),
         twist=TwistWithCovariance(twist=Twist(), covariance=np.zeros(36)),
-    )  # fmt: skip
+    )

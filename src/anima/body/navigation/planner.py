@@ -49,7 +49,7 @@ class Planner:
         field = self._field(start, self._costs(start, goals))
         return [path_length(path) if len(path) else float("inf") for path in (
             self._path(field, start, goal) for goal in goals
-        )]  # fmt: skip
+        )]
 
     def _costs(self, start: Pose2D, goals: Sequence[Pose2D]) -> NDArray[np.float64]:
         """The costmap's costs, with the tight cells around start and goals opened."""

@@ -13,16 +13,16 @@ MOVES: dict[str, tuple[int, int]] = {
     "u": (1, 1), "i": (1, 0), "o": (1, -1),
     "j": (0, 1), "k": (0, 0), "l": (0, -1),
     "m": (-1, -1), ",": (-1, 0), ".": (-1, 1),
-}  # fmt: skip
+}
 # By how many steps: of driving, of turning.
 SPEEDS: dict[str, tuple[int, int]] = {
     "q": (1, 1), "z": (-1, -1), "w": (1, 0), "x": (-1, 0), "e": (0, 1), "c": (0, -1),
-}  # fmt: skip
+}
 JOINTS: dict[str, tuple[str, int]] = {
     "1": ("shoulder_pan", -1), "2": ("shoulder_pan", 1), "3": ("shoulder_lift", -1), "4": ("shoulder_lift", 1),
     "5": ("elbow_flex", -1), "6": ("elbow_flex", 1), "7": ("wrist_flex", -1), "8": ("wrist_flex", 1),
     "9": ("wrist_roll", -1), "0": ("wrist_roll", 1), "[": ("gripper", -1), "]": ("gripper", 1),
-}  # fmt: skip
+}
 _SIZE = 64  # axes and buttons of the pad that it plays: as many as the configuration can name
 HELP = """Drive the robot by hand. What you do comes before what the robot wants; it has itself back when you let go.
 

@@ -101,5 +101,5 @@ def _targets(now: float, wanted: dict[str, float]) -> JointTrajectory:
     point = JointTrajectoryPoint(
         positions=np.array(list(wanted.values()), dtype=np.float64), velocities=nothing, accelerations=nothing,
         effort=nothing, time_from_start=Duration.of(0.0),
-    )  # fmt: skip
+    )
     return JointTrajectory(header=Header.at(now), joint_names=list(wanted), points=[point])

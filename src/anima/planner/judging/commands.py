@@ -84,7 +84,7 @@ def _state(name: str, question: Question, cases: list[Case], key: str) -> tuple[
     figures = {
         "cases": origin.count, "accuracy": origin.accuracy, "unsure": origin.unsure,
         "accuracy_among_sure": origin.sure_accuracy, "calibration_error": origin.calibration_error,
-    }  # fmt: skip
+    }
     if origin.question != question.digest:
         return "other wording", figures
     if key and origin.model != key:
@@ -134,7 +134,7 @@ def show_judge(name: Name, as_json: Json = False) -> None:
     record = {
         "name": name, "slots": list(question.slots), **question.model_dump(), "training_cases": len(cases),
         "state": state, "head": str(head_file(name)), "cross_validated": known,
-    }  # fmt: skip
+    }
     if as_json:
         print(json.dumps(record, indent=2, ensure_ascii=False))
         return
@@ -181,7 +181,7 @@ def train_judges(
                 layers = [f"{state.over} {state.depth:.2f}" for state in choice.states]
                 done.append({"name": name, "cases": len(cases), "accuracy": found.accuracy, "unsure": found.unsure,
                              "accuracy_among_sure": found.sure_accuracy, "calibration_error": found.calibration_error,
-                             "states": layers, "strength": choice.strength, "head": str(head_file(name))})  # fmt: skip
+                             "states": layers, "strength": choice.strength, "head": str(head_file(name))})
                 if not as_json:
                     console.print(
                         f"{name}: {found.accuracy:.1%} right, {found.unsure:.0%} unsure, {found.sure_accuracy:.1%} "
@@ -214,7 +214,7 @@ def ask_judge(
             mind.close()
     if as_json:
         print(json.dumps({"judgement": name, "label": judged.label, "best": judged.best, "p": judged.p,
-                          "probabilities": dict(judged.probabilities), "seconds_s": judged.seconds}))  # fmt: skip
+                          "probabilities": dict(judged.probabilities), "seconds_s": judged.seconds}))
         return
     table = Table("answer", "p", title=f"{name}: {judged.label}", title_justify="left")
     for label, p in judged.probabilities.items():

@@ -76,7 +76,7 @@ class Head:
             np.savez_compressed(
                 file, about=json.dumps(about), weights=self.weights.astype(np.float16),
                 bias=self.bias, mean=self.mean.astype(np.float16), scale=self.scale.astype(np.float16),
-            )  # fmt: skip
+            )
         part.replace(path)
 
 

@@ -119,7 +119,7 @@ class Server:
         body = {
             "model": self._model, "messages": messages, "max_tokens": 1, "temperature": 0,
             "logprobs": True, "top_logprobs": TOP_LOGPROBS,
-        }  # fmt: skip
+        }
         try:
             reply = self._post(body, weighing.budget_s)
             likely = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]

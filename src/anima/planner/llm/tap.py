@@ -61,6 +61,6 @@ def _ggml(folder: Path) -> Any:
             ggml.ggml_backend_tensor_get.restype = None
             ggml.ggml_backend_tensor_get.argtypes = [
                 ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t,
-            ]  # fmt: skip
+            ]
             return ggml
     raise LlmError(f"{folder}: no ggml library, so hidden states can't be read; build llama-cpp-python by `make setup`")

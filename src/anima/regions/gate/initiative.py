@@ -56,7 +56,7 @@ class Initiative:
         objective = Objective(
             id=f"explore-{state.own_objectives}", condition=tension.condition, said="", source=CURIOSITY, order=0,
             state="pending", reason="", created=Time.at(now),
-        )  # fmt: skip
+        )
         floor.backlog.add([objective], tuning)
 
     def drop(self, reason: str) -> None:

@@ -59,7 +59,7 @@ class InnerVoices:
         objective = Objective(
             id=f"part-{bid.id}", condition=str(condition), said="", source=PARTS, order=0, state="pending", reason="",
             created=Time.at(now),
-        )  # fmt: skip
+        )
         for item in floor.backlog.add([objective], floor.tuning):
             item.because = f"{bid.name} bids for it [{bid.part}, {bid.id}]"
 
@@ -118,4 +118,4 @@ class InnerVoices:
             header=Header.at(now), id=f"part-{bid.id}-say-{state.own_calls}", skill="say",
             arguments=json.dumps({"text": bid.target, "object": ""}), objective="", source=PARTS,
             because=[bid.part, bid.id],
-        )  # fmt: skip
+        )

@@ -109,7 +109,7 @@ class Recovery:
         call = SkillCall(
             header=Header.at(now), id=f"{item.id}-own-{state.own_calls + 1}", skill=skill, arguments=arguments,
             objective=item.id, source=source, because=[item.id, *because],
-        )  # fmt: skip
+        )
         verdict = validate(call, state.world, floor.names)
         if not verdict.accepted:
             item.remember(f"{text}: not begun, {verdict.reason}", floor.tuning.failures_told)

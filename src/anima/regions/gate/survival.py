@@ -101,7 +101,7 @@ class Survival:
         objective = Objective(
             id=f"survival-{floor.state.own_objectives}", condition=condition, said="", source=SURVIVAL, order=0,
             state="pending", reason="", created=Time.at(now),
-        )  # fmt: skip
+        )
         (item,) = floor.backlog.add([objective], tuning, first=True)
         item.because = resources.why
         return item

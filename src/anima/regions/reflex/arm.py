@@ -142,7 +142,7 @@ class ArmGate:
         point = JointTrajectoryPoint(
             positions=np.array(list(self._setpoint.values()), dtype=np.float64), velocities=nothing,
             accelerations=nothing, effort=nothing, time_from_start=Duration.of(dt),
-        )  # fmt: skip
+        )
         return JointTrajectory(header=Header.at(now), joint_names=list(self._setpoint), points=[point])
 
     @property

@@ -238,5 +238,5 @@ def _senses(equipment: Equipment) -> tuple[str, ...]:
     topics = {
         "scan": "scan", "bumpers": "bumpers", "cliffs": "cliffs", "imu": "imu/data", "odom": "odom",
         "joint_states": "joint_states",
-    }  # fmt: skip
+    }
     return tuple(sense for sense, topic in topics.items() if equipment.has(topic))

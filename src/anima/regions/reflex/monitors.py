@@ -135,7 +135,7 @@ class Stall:
         turn = commanded.angular * self._base.track_m / 2
         for wheel, rim in (
             (self._tuning.left_wheel, commanded.linear - turn), (self._tuning.right_wheel, commanded.linear + turn),
-        ):  # fmt: skip
+        ):
             effort = self._effort_if_stuck(wheel, rim / self._base.wheel_radius_m, joints)
             if effort is None:
                 self._since.pop(wheel, None)

@@ -116,7 +116,7 @@ class Traffic:
         return Event(
             header=Header.at(now), id=f"{fact.kind}@{now:.3f}.{self._step[1]}", source=fact.source, kind=fact.kind,
             subject=fact.subject, text=fact.text, repeats=repeats, because=list(fact.because),
-        )  # fmt: skip
+        )
 
     def _forget(self) -> None:
         """Keep the memory small: what has been quiet longest goes first; never what is held back."""

@@ -59,7 +59,7 @@ class Experience(BaseModel):
             header=Header.at(now), kinds=list(self.lived), tries=counts[:, 0].copy(), failures=counts[:, 1].copy(),
             speed_mps=self.speed_mps, skills=list(self.lasting_s), lasting_s=np.array(list(self.lasting_s.values())),
             been=list(self.been),
-        )  # fmt: skip
+        )
 
     def live(
         self, skill: str, thing: str, way: str, metres: float, success: bool, failure: int, lasted_s: float

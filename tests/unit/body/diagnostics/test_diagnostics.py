@@ -42,7 +42,7 @@ def battery(charge: float) -> Sent:
             power_supply_technology=2, present=True, cell_voltage=nothing, cell_temperature=nothing, location="",
             serial_number="",
         )
-    )  # fmt: skip
+    )
 
 
 def thought(error: str) -> Sent:
@@ -51,7 +51,7 @@ def thought(error: str) -> Sent:
             header=Header.at(0.0), id="t1", role="act", prompt="", text="", prompt_tokens=100, cached_tokens=90,
             completion_tokens=14, prefill_s=0.5, decode_s=2.0, error=error,
         )
-    )  # fmt: skip
+    )
 
 
 def told(now: float, *given: Sent, sim: Literal["mujoco", "none"] = "mujoco") -> dict[str, DiagnosticStatus]:
@@ -110,7 +110,7 @@ def link(phase: str, heard: float, *faults: str) -> Sent:
             faults=list(faults), round_trip_s=0.002, heard_share=heard, frames_sent=9, frames_received=9, frames_lost=0,
             frames_bad=0,
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

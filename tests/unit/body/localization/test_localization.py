@@ -126,7 +126,7 @@ def charging(yes: bool) -> Sent:
             power_supply_technology=2, present=True, cell_voltage=nothing, cell_temperature=nothing, location="",
             serial_number="",
         )
-    )  # fmt: skip
+    )
 
 
 class TestOnTheWay:

@@ -18,7 +18,7 @@ from anima.types.mind import Detection
 TABLE = Surface(
     name="table", kind="table", room="", centre=(2.0, 1.0), size_m=(0.6, 1.0), height_m=0.40, holder="",
     approaches=(Approach(side="-x", pose=(1.2, 1.0, 0.0), edge_centre=(1.7, 1.0), edge_length_m=1.0),),
-)  # fmt: skip
+)
 STAND = Pose2D(1.25, 1.0, 0.0)
 
 

@@ -42,7 +42,7 @@ def odometry(stamp: float, pose: Pose2D, turning: float = 0.0) -> Sent:
             header=Header.at(stamp, "odom"), child_frame_id="base_link",
             pose=PoseWithCovariance(pose=pose.to_msg(), covariance=EMPTY), twist=twist,
         )
-    )  # fmt: skip
+    )
 
 
 def localization(stamp: float, pose: Pose2D) -> Sent:
@@ -60,7 +60,7 @@ def pictures(stamp: float, pose: Pose2D = STAND, depth_stamp: float | None = Non
     info = CameraInfo(
         header=Header.at(stamp, CAMERA.frame), height=height, width=width, distortion_model="plumb_bob", d=np.zeros(5),
         k=k, r=np.eye(3).ravel(), p=np.zeros(12),
-    )  # fmt: skip
+    )
     colour = image(stamp, "rgb8", 3, picture.rgb)
     depth = image(stamp if depth_stamp is None else depth_stamp, "32FC1", 4, picture.metres.view(np.uint8))
     return [t.CAMERA_INFO.of(info), t.CAMERA_COLOUR.of(colour), t.CAMERA_DEPTH.of(depth)]
@@ -70,7 +70,7 @@ def image(stamp: float, encoding: str, pixel_bytes: int, data: np.ndarray) -> Im
     return Image(
         header=Header.at(stamp, CAMERA.frame), height=240, width=320, encoding=encoding, is_bigendian=0,
         step=320 * pixel_bytes, data=data.reshape(-1),
-    )  # fmt: skip
+    )
 
 
 def detected(sent: list[Sent]) -> Detections | None:

@@ -37,7 +37,7 @@ def picture(text: str = "", now: float = 1.0) -> Sent:
             header=Header.at(now), height=480, width=640, encoding="rgb8", is_bigendian=0, step=1920,
             data=rgb.reshape(-1),
         )
-    )  # fmt: skip
+    )
 
 
 def read(reader: SignReader, now: float, sent: Sent) -> list[str]:

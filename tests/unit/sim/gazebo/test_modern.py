@@ -28,7 +28,7 @@ def test_directions_follow_the_table_and_types_are_the_topics() -> None:
             assert rows[topic.name]["ros_type_name"] == topic.type.ros
     assert {name for name, row in rows.items() if row["direction"] == "ROS_TO_GZ"} == {
         "cmd_vel", "arm_controller/joint_trajectory",
-    }  # fmt: skip
+    }
     assert all(row["gz_type_name"].startswith("gz.msgs.") for row in rows.values())
 
 
@@ -42,4 +42,4 @@ def test_the_world_has_a_source_for_every_topic_of_the_bridge() -> None:
         assert row.gz_topic in said or root in said, row.gz_topic
     assert {plugin.attrib["name"].rpartition("::")[2] for plugin in world.iter("plugin")} >= {
         "Physics", "Sensors", "DiffDrive", "JointStatePublisher", "JointTrajectoryController", "Contact", "Imu",
-    }  # fmt: skip
+    }

@@ -33,7 +33,7 @@ def run_with_an_installer_that(folder: Path, words: str, code: int) -> subproces
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "other_installer", "-p", "no:cacheprovider", GUARDED],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.timeout(300)
