@@ -13,7 +13,7 @@ from anima.learning.effects import Asked
 from anima.learning.evidence import Evidence
 from anima.learning.items import Intention, Observation
 from anima.learning.memories import remember
-from anima.learning.quotes import is_off_limits, own_words
+from anima.learning.quotes import LEFT_OUT, is_off_limits, own_words
 from anima.learning.signs import SIGNAL, Act, Sign
 from anima.planner.judge import Judgement
 from anima.types.base import Header
@@ -68,15 +68,16 @@ class Exchange:
         said = Said(event, encounter, utterance.speaker, own, self.about(now), now, because=(event,))
         if self._answers_doubt(now, said):
             return None
+        quotes = LEFT_OUT in own  # what is left of a quotation is an introduction to it, and judged as a rule it isn't
         wish = effects.asked(own, desk.names) if desk.switches.lessons else None
         if wish is not None:
             self._wished(now, said, wish)
-        elif desk.switches.lessons or desk.switches.selfmodel:
+        elif not quotes and (desk.switches.lessons or desk.switches.selfmodel):
             self._judge_reaction(now, said)
         kept = False
         if desk.switches.intentions:
             kept = self._wanted_later(now, said)
-        if desk.switches.facts and wish is None and not kept:
+        if desk.switches.facts and wish is None and not kept and not quotes:
             remember(desk, now, said.event, said.person, own, said.act.text if said.act is not None else "")
         return wish
 

@@ -212,6 +212,28 @@ def test_quoted_words_and_what_is_off_limits_teach_nothing(
     life.close()
 
 
+def test_what_introduces_a_quotation_is_no_feedback_even_if_it_is_judged_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hasty = ScriptedMind(
+        judges={
+            "reaction": {"listen": "correction"}, "explicit": {"listen": "explicit"},
+            "report_wish": {"listen": "shorter"},
+        },
+        words={"hint": lambda question: "Listen first.", "belief": lambda question: "I listen."},
+    )
+    life = Life(tmp_path, hasty, monkeypatch)
+    errand(life, "listen to this, it says on the flyer: robots keep their reports short")
+    with life.store() as store:
+        assert store.all(items.LESSON) == store.all(items.BELIEF) == []
+    life.close()
+    life = Life(tmp_path, hasty, monkeypatch)
+    errand(life, "listen, shorter please")
+    with life.store() as store:
+        assert store.all(items.LESSON)
+    life.close()
+
+
 def test_an_unsure_judgement_leads_to_a_question_once_and_a_yes_makes_it_a_lesson(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
