@@ -17,6 +17,7 @@ from anima.planner.llm.base import State
 FOLDS = 5
 STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)  # weight of the cases against that of small weights
 BINS = 10
+ALIKE = 0.2  # how much cases of one group have in common; turned up, a head of few groups is less sure
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
@@ -139,15 +140,20 @@ def unseen_scores(x: Floats, y: Whole, labels: int, fold: Whole) -> dict[float, 
     return scores
 
 
-def temperature_of(scores: Floats, y: Whole, groups: int) -> float:
+def worth(cases: int, groups: int) -> float:
+    """How many unlike cases so many cases in so many groups of equal size are worth (Kish's design effect)."""
+    return cases / (1.0 + (cases / groups - 1.0) * ALIKE)
+
+
+def temperature_of(scores: Floats, y: Whole, seen: float) -> float:
     """The temperature at which scores become the most honest probabilities (least negative log-likelihood).
 
-    However well the cases of `groups` groups were told apart, the next group may be otherwise: it counts as if one more
-    group had been seen that says nothing (Platt's rule, with groups instead of cases). Without it a head that makes no
-    mistake on its cases would be certain of everything.
+    However well `seen` unlike cases were told apart, the next may be otherwise: every answer counts as if one more case
+    had turned out to have it (Platt's rule). Without it a head that makes no mistake on its cases would be certain of
+    everything.
     """
     labels = scores.shape[1]
-    wanted = (groups * np.eye(labels)[y] + 1.0) / (groups + labels)
+    wanted = (seen * np.eye(labels)[y] + 1.0) / (seen + labels)
 
     def loss(log_t: float) -> float:
         p = softmax(scores / np.exp(log_t))
@@ -157,12 +163,12 @@ def temperature_of(scores: Floats, y: Whole, groups: int) -> float:
     return float(np.exp(found.x))
 
 
-def calibrated(scores: Floats, y: Whole, fold: Whole, groups: int) -> Floats:
+def calibrated(scores: Floats, y: Whole, fold: Whole, seen: float) -> Floats:
     """Probabilities of unseen cases, each fold's temperature taken from the others."""
     p = np.zeros_like(scores)
     for number in set(fold):
         others = fold != number
-        p[~others] = softmax(scores[~others] / temperature_of(scores[others], y[others], groups))
+        p[~others] = softmax(scores[~others] / temperature_of(scores[others], y[others], seen))
     return p
 
 
@@ -182,16 +188,16 @@ def choose(
     bar: float, progress: Callable[[float], None], seed: int = 0,
 ) -> Choice:
     """The best of the candidates by the likelihood of unseen cases. `states` has (cases, width) for each state."""
-    fold, count = folds(groups, seed), len(set(groups))
+    fold, seen = folds(groups, seed), worth(len(y), len(set(groups)))
     best: Choice | None = None
     for number, candidate in enumerate(candidates):
         x = joined(states, candidate)
         for strength, scores in unseen_scores(x, y, labels, fold).items():
-            p = calibrated(scores, y, fold, count)
+            p = calibrated(scores, y, fold, seen)
             likelihood = float(np.mean(np.log(np.maximum(p[np.arange(len(y)), y], 1e-12))))
             if best is None or likelihood > best.likelihood:
                 found = figures(p, y, bar)
-                best = Choice(candidate, strength, temperature_of(scores, y, count), likelihood, found)
+                best = Choice(candidate, strength, temperature_of(scores, y, seen), likelihood, found)
         progress((number + 1) / len(candidates))
     assert best is not None
     return best

@@ -133,13 +133,16 @@ def test_the_calibration_error_tells_honest_probabilities_from_boasting_ones() -
     assert fit.temperature_of(np.log(boasting), y, 400) > 2.0
 
 
-def test_a_head_without_a_mistake_is_as_sure_as_the_number_of_its_groups_allows() -> None:
+def test_a_head_without_a_mistake_is_as_sure_as_the_variety_of_its_cases_allows() -> None:
     y = np.arange(60) % 2
     scores = np.where(np.eye(2)[y] > 0, 1.0, -1.0)
-    sure = [float(softmax(scores / fit.temperature_of(scores, y, groups)).max()) for groups in (5, 20, 60)]
-    assert sure == sorted(sure)
-    assert sure[0] == pytest.approx(6 / 7, abs=0.01)
-    assert sure[2] == pytest.approx(61 / 62, abs=0.01)
+
+    def surest(groups: int) -> float:
+        return float(softmax(scores / fit.temperature_of(scores, y, fit.worth(60, groups))).max())
+
+    assert surest(5) < surest(20) < surest(60)
+    assert surest(5) == pytest.approx(0.952, abs=0.005)  # 60 cases in 5 households are worth 18.75
+    assert surest(60) == pytest.approx(61 / 62, abs=0.005)
 
 
 def test_households_that_show_their_answers_each_in_its_own_way_are_not_told_as_learned() -> None:
