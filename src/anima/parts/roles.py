@@ -55,12 +55,13 @@ class PartsTuning(Tuning):
     `events_per_minute` up: more of what happens is taken up; salience decides which. `least_urgency` up: only what
     matters more is. `voices` up: more parts bid about one event. `alike` up: a part is woken only by what is closer to
     its triggers (cosine). `covers` up: a new part is made though an old one is nearly about the same.
+    `broad` up: a part holds more triggers and wants before anybody asks whether it carries two viewpoints.
     `busy_share` up: the model's time is spent on parts more while the robot works; idle or docked it has `idle_share`.
     `think_s` is what the body must be able to afford before anything is thought at all.
     `stance_s` up: a stance lasts longer; `stance_weight` up: it weighs more in a way's cost. `spot_m` is the half side
     of the area around a place without a name. `diary_kept` up: what was sensed is remembered for longer;
     `sensed_shown` up: more of it is shown when a prediction is due.
-    `turns` bound one turn of the model, wall seconds for reading and for writing.
+    `turns` bound one turn of the model, seconds of computing for reading and for writing.
     """
 
     events_per_minute: float = Field(gt=0, le=600)
@@ -69,6 +70,7 @@ class PartsTuning(Tuning):
     voices: int = Field(ge=1, le=10)
     alike: float = Field(ge=-1, le=1)
     covers: float = Field(ge=-1, le=1)
+    broad: int = Field(ge=4, le=50)
     busy_share: float = Field(ge=0, le=1)
     idle_share: float = Field(gt=0, le=1)
     idle_s: float = Field(ge=0, le=3600)

@@ -274,6 +274,8 @@ def look_at(context: Context, id: str, event: str) -> Train[None]:
     part = kept.part
     if kept.archived or part.core_part or min(len(part.triggers), len(part.wants)) < 2:
         return  # who wants one thing is of one mind about it
+    if len(part.triggers) + len(part.wants) < context.tuning.broad:
+        return  # what one event gave rise to is one viewpoint; two take more than a few lines
     told = f"{part.name}. {part.description} I wake at: {'; '.join(part.triggers)}. I want: {'; '.join(part.wants)}"
     verdict = yield from judge("split", part=told)
     if verdict.label != "split":

@@ -135,12 +135,13 @@ def test_what_a_person_says_about_a_part_refines_it_instead_of_making_another() 
 
 SPLIT = {
     "one": "Roly: technical work", "two": "Roly: when he is sad", "triggers 1": "one", "triggers 2": "two",
-    "wants 1": "one", "wants 2": "two", "phrases 1": "one", "phrases 2": "two",
+    "triggers 3": "one", "wants 1": "one", "wants 2": "two", "wants 3": "one", "phrases 1": "one", "phrases 2": "two",
     "i_one": "I am exact with Roly about code.", "i_two": "I listen to Roly when he is sad.",
 }
 ROLY = part(
     "Roly", description="I am exact with Roly about code and soft with him when he is sad.",
-    triggers=["Roly asks about code", "Roly is sad"], wants=["Give exact answers", "Listen quietly"],
+    triggers=["Roly asks about code", "Roly is sad", "A test fails"],
+    wants=["Give exact answers", "Listen quietly", "Find the fault"],
     phrases=["Line 12 fails.", "I am here."],
 )
 
@@ -150,8 +151,15 @@ def test_an_overloaded_part_divides_into_two_contexts_and_is_put_away() -> None:
     kept(mind, ROLY)
     scripted({"split": "split"}, split=SPLIT).think(thinking.look_at(mind, "roly", "e1"))
     one, two = sorted(mind.library.active(), key=lambda k: k.part.name)
-    assert one.part.triggers == ["Roly asks about code"] and two.part.phrases == ["I am here."]
+    assert one.part.triggers == ["Roly asks about code", "A test fails"] and two.part.phrases == ["I am here."]
     assert mind.library.get("roly").archived and mind.library.lineage(one.id).split_from == "roly"
+
+
+def test_what_one_event_gave_rise_to_is_not_divided_at_once() -> None:
+    mind = context()
+    kept(mind, part("Roly", triggers=ROLY.triggers[:2], wants=ROLY.wants[:2]))
+    scripted({"split": "split"}, split=SPLIT).think(thinking.look_at(mind, "roly", "e1"))
+    assert [k.id for k in mind.library.active()] == ["roly"]
 
 
 def test_a_part_of_one_mind_stays_whole() -> None:
