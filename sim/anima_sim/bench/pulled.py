@@ -20,6 +20,7 @@ from rich.table import Table
 
 from anima import topics as t
 from anima.console.start import graph
+from anima.runtime.processes import BODIES
 from anima.runtime.supervisor import RECORDER, WORLD
 from anima.types.link import LinkState
 from anima.types.mind import Objective
@@ -162,7 +163,7 @@ class Harm:
             life.client.inject("pulled_cable", "", PULLED_FOR_S)
             return at, number
         alive = [name for name in life.running.processes if name not in (WORLD, RECORDER)]
-        for name in alive if way == "host" else ["body"]:
+        for name in alive if way == "host" else [name for name in alive if name in BODIES]:
             os.kill(life.running.pid(name), signal.SIGKILL)
         return at, number
 
@@ -191,6 +192,8 @@ class Harm:
         """What was taken away is back, and it stays unarmed by itself."""
         life = self._life
         life.links.clear()
+        if case.way == "host":
+            life.backlog = None  # what the mind says that is started again is what counts
         off_before = len(life.switches())
 
         def is_back() -> bool:
@@ -207,6 +210,7 @@ class Harm:
     def _go_on(self, case: Case) -> None:
         """After the explicit act the errand goes on by itself, or waits with a reason until a person says so."""
         life = self._life
+        life.until(lambda: life.backlog is not None, "nobody tells what is to be done", PATIENCE_S)
         told = self._told()
         if told is None:
             case.errand = "forgotten"
