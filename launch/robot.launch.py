@@ -18,8 +18,8 @@ from anima.runtime.processes import is_restarted, processes
 
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
-    "robot": "robot", "map": "map", "sim": "sim", "composed": "composed", "device": "link.device", "gui": "gui",
-    "seed": "seed", "speed": "speed", "llm": "llm.model", "record": "record.on",
+    "robot": "robot", "map": "map", "sim": "sim", "composed": "composed", "device": "link.device",
+    "cmd_vel": "cmd_vel", "gui": "gui", "seed": "seed", "speed": "speed", "llm": "llm.model", "record": "record.on",
     "self": "inner.self_name", "packs": "inner.packs", "isolated": "inner.isolated", "parts": "learn.parts",
 }
 
@@ -66,6 +66,10 @@ def generate_launch_description():
             description="The nodes in five processes; false: each in one of its own, which costs memory and time",
         ),
         DeclareLaunchArgument("device", default_value="", description="The serial device of the body's board"),
+        DeclareLaunchArgument(
+            "cmd_vel", default_value="", choices=["", "Twist", "TwistStamped"],
+            description="What the robot's own drivers take; empty: as its file says",
+        ),
         DeclareLaunchArgument("gui", default_value="", description="true opens Gazebo's window"),
         DeclareLaunchArgument("seed", default_value="", description="Where things lie, and the simulator's noise"),
         DeclareLaunchArgument(

@@ -96,7 +96,8 @@ class Settings(Tuning):
     """Everything that a run is configured by (`config/anima.yaml`, then the command line).
 
     `speed` is how much faster than the wall clock simulated time may run while a skill moves the body; it never
-    outruns its slowest node, and is 1 while nobody holds the base. `composed` runs the nodes in the five processes of
+    outruns its slowest node, and is 1 while nobody holds the base. `cmd_vel` is the type of velocity that a robot with
+    drivers of its own takes; empty: what its file says. `composed` runs the nodes in the five processes of
     the brain table; false gives each node a process of its own, which costs memory and time. `gui` opens Gazebo's own
     window, where there is a display.
 
@@ -111,13 +112,14 @@ class Settings(Tuning):
     map: str = "flat"
     scene: str = "flat"
     sim: Literal["mujoco", "gazebo", "firmware", "none"] = "mujoco"
+    cmd_vel: Literal["", "Twist", "TwistStamped"] = ""
     gui: bool = False
+    composed: bool = True
     seed: int = Field(default=0, ge=0)
     speed: float = Field(default=1.0, gt=0, le=100)
     cameras: bool = True
     memory_url: str = "none"
     temperament: str = Field(default="default", pattern=r"^[a-z0-9_]+$")
-    composed: bool = True
     llm: LlmSettings = LlmSettings()
     record: RecordSettings = RecordSettings()
     link: LinkSettings = LinkSettings()

@@ -35,7 +35,7 @@ PATIENCE_S = 60.0
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    more = {"robot": "turtlebot3_burger", "sim": "none"}
+    more = {"robot": "turtlebot3_burger", "sim": "none", "cmd_vel": "Twist"}
     with running_graph(tmp_path_factory.mktemp("graph"), more) as graph:
         yield graph
 

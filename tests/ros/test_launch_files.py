@@ -238,6 +238,7 @@ def test_every_declared_argument_changes_what_is_started(resolver: LaunchResolve
     file.touch()
     other = {
         "robot": "other", "map": "other", "sim": "gazebo", "composed": "false", "device": "/dev/other", "rviz": "true",
+        "cmd_vel": "Twist",
         "gui": "true", "seed": "9", "speed": "3", "llm": "other",
         "params_file": str(file),
         "namespace": "other", "use_sim_time": "true", "log_level": "warn", "record": "true",

@@ -104,7 +104,11 @@ def load_equipment(settings: Settings) -> Equipment:
     if not settings.robot_file.is_file():
         known = ", ".join(sorted(file.stem for file in settings.robot_file.parent.glob("*.yaml")))
         raise ConfigError(f"robot: no {settings.robot_file}; there are {known}")
-    return _read(settings.robot_file)
+    equipment = _read(settings.robot_file)
+    if settings.cmd_vel and equipment.drivers is not None:
+        drivers = equipment.drivers.model_copy(update={"cmd_vel": settings.cmd_vel})
+        return equipment.model_copy(update={"drivers": drivers})
+    return equipment
 
 
 @functools.lru_cache(maxsize=8)

@@ -41,7 +41,7 @@ from anima.types.std import (
 
 pytestmark = [pytest.mark.sim, pytest.mark.timeout(300)]
 
-SETTINGS = Settings(robot="turtlebot3_burger", sim="none")
+SETTINGS = Settings(robot="turtlebot3_burger", sim="none", cmd_vel="Twist")
 START = (4.6, 1.7, 1.2)
 NODES = (
     "reflex_kernel", "localization", "parietal_affordance", "basal_ganglia_gate", "hypothalamus_arbiter",

@@ -70,13 +70,13 @@ def test_the_lidar_sits_where_the_robot_s_file_says() -> None:
 
 def test_a_base_that_takes_twist_gets_twist_and_one_that_takes_it_stamped_gets_that() -> None:
     sent = TwistStamped.planar(3.0, 0.2, -0.5)
-    plain_twist = wires(BURGER)[t.CMD_VEL.name]
+    plain_twist = wires(BURGER.model_copy(update={"cmd_vel": "Twist"}))[t.CMD_VEL.name]
     assert plain_twist.type is Twist
     out = plain_twist.outward(sent)
     assert isinstance(out, Twist) and (out.linear.x, out.angular.z) == (0.2, -0.5)
     back = plain_twist.inward(Twist(linear=Vector3(x=0.2)), 7.0)
     assert isinstance(back, TwistStamped) and back.header.stamp.seconds == 7.0 and back.twist.linear.x == 0.2
-    stamped = wires(Settings(robot="turtlebot4"))[t.CMD_VEL.name]
+    stamped = wires(BURGER)[t.CMD_VEL.name]
     assert stamped.type is TwistStamped and stamped.outward(sent) is sent
 
 
