@@ -17,7 +17,18 @@ from anima.runtime.local_graph import LocalGraph
 from anima.runtime.processes import Process
 from anima.types.base import Header
 from anima.types.mind import SkillCall, Utterance
-from anima_sim.symbolic import ROW, SymbolicFlat, Trouble
+from anima_sim.symbolic import SymbolicFlat, Trouble
+
+ROW = Row(
+    "symbolic_flat", "", Process.BODY, 50, "anima_sim.symbolic:SymbolicFlat",
+    takes=(t.LEASE,),
+    gives=(
+        t.WORLD_STATE, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.STOP_STATE, t.REFLEX_EVENT, t.BATTERY, t.JOINT_STATES,
+        t.POSE,
+    ),
+    doc="the flat as facts, with a body that takes its time",
+    wakes=(t.LEASE,),
+)
 
 PLANNER = "prefrontal_planner"
 ASKING = frozenset({PLANNER, "learner"})

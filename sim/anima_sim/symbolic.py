@@ -16,12 +16,10 @@ import numpy as np
 
 from anima import topics as t
 from anima.body.places import load_places
-from anima.brain import Row
 from anima.config import Settings
 from anima.failure import Failure
 from anima.planner.lexicon import known_names
 from anima.runtime.component import Inbox
-from anima.runtime.processes import Process
 from anima.skills.registry import InvalidArguments, UnknownSkill, skill
 from anima.topics import Sent
 from anima.types.base import Header, Time
@@ -391,15 +389,3 @@ class SymbolicFlat:
     def _pose(self, now: float) -> PoseWithCovarianceStamped:
         pose = PoseWithCovariance(pose=Pose.planar(*self.xy, 0.0), covariance=_COVARIANCE)
         return PoseWithCovarianceStamped(header=Header.at(now, "map"), pose=pose)
-
-
-ROW = Row(
-    "symbolic_flat", "", Process.BODY, 50, "anima_sim.symbolic:SymbolicFlat",
-    takes=(t.LEASE,),
-    gives=(
-        t.WORLD_STATE, t.OUTCOME, t.SKILL_FEEDBACK, t.SPEECH, t.STOP_STATE, t.REFLEX_EVENT, t.BATTERY, t.JOINT_STATES,
-        t.POSE,
-    ),
-    doc="the flat as facts, with a body that takes its time",
-    wakes=(t.LEASE,),
-)
