@@ -23,8 +23,9 @@ _TRIES = 3
 _PAGE = 1000
 
 # Asked at every event: put together once, for putting together costs more than answering.
+# `kind || ''` keeps SQLite from going through all items of the kind by its index: what is new lies at the end.
 _SINCE = (
-    select(VERSIONS).where(VERSIONS.c.kind == bindparam("of_kind"), VERSIONS.c.seq > bindparam("after"))
+    select(VERSIONS).where(VERSIONS.c.kind.concat("") == bindparam("of_kind"), VERSIONS.c.seq > bindparam("after"))
     .order_by(VERSIONS.c.seq)
 )
 _SINCE_AT_MOST = _SINCE.limit(bindparam("most"))
