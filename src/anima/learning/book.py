@@ -13,10 +13,10 @@ from anima.learning.effects import split
 from anima.learning.evidence import Evidence, Standing, confidence, standing, strongest
 from anima.learning.items import Belief, Fact, Forgotten, Intention, Lesson, Observation, Portrait, Situation, Weighted
 from anima.learning.likeness import is_negated, likeness
-from anima.learning.quotes import is_off_limits
 from anima.learning.tuning import LearningTuning
 from anima.memory.rows import Change, Stamp
 from anima.memory.store import Store
+from anima.world.quotes import is_off_limits
 
 M = TypeVar("M", bound=BaseModel)
 WHO = "learner"

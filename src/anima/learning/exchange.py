@@ -13,12 +13,12 @@ from anima.learning.effects import Asked
 from anima.learning.evidence import Evidence
 from anima.learning.items import Intention, Observation
 from anima.learning.memories import remember
-from anima.learning.quotes import LEFT_OUT, is_off_limits, own_words
 from anima.learning.signs import SIGNAL, Act, Sign
 from anima.planner.judge import Judgement
 from anima.types.base import Header
 from anima.types.learning import Reaction, Reminder
 from anima.types.mind import Utterance
+from anima.world.quotes import LEFT_OUT, is_off_limits, own_words
 
 HEARD_FOR_S = 300.0  # words that come later are no reaction to what was said before
 _DRY = frozenset({"yes", "yes please", "yeah", "yep", "sure", "please do", "do that", "ok", "okay", "right", "exactly"})

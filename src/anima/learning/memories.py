@@ -8,9 +8,9 @@ from anima.learning import items, texts
 from anima.learning.desk import Desk, is_yes
 from anima.learning.items import Entity, Fact, Relation
 from anima.learning.likeness import likeness
-from anima.learning.quotes import is_off_limits
 from anima.memory.rows import Change
 from anima.planner.judge import Judgement
+from anima.world.quotes import is_off_limits
 
 _FEW_WORDS = 3
 _COMPARED = 3

@@ -7,10 +7,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from anima.body.places import Places
-from anima.parts.vocabulary import Origin
+from anima.parts.vocabulary import MAY_CHANGE_PARTS, Origin
 from anima.planner.packet import one_line
 from anima.types.glue import Event
 from anima.types.mind import WorldState
+from anima.world.quotes import LEFT_OUT, own_words
 
 MOST_CHARACTERS = 220
 ORIGINS: dict[str, Origin] = {
@@ -18,6 +19,7 @@ ORIGINS: dict[str, Origin] = {
     "battery": "lived", "world": "lived", "acc": "lived", "trend": "lived", "sign": "outside", "memory": "recalled",
 }
 _ON_THE_FLOOR_M = 0.30
+_SAID = re.compile(r"\S+ said (['\"])(?P<words>.*)\1", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,14 @@ class Happening:
     kind: str = ""
     where: str = ""
     spot: tuple[float, float] | None = None
+
+    @property
+    def may_change_parts(self) -> bool:
+        """Whether parts may be made, changed or ended by it: it was lived, or said in a person's own words alone."""
+        if self.origin != "person":
+            return self.origin in MAY_CHANGE_PARTS
+        said = _SAID.fullmatch(self.text)
+        return LEFT_OUT not in own_words(said["words"] if said else self.text)
 
     @property
     def line(self) -> str:

@@ -22,7 +22,7 @@ from anima.parts.context import REFUSED, Context
 from anima.parts.happening import Happening
 from anima.parts.library import Activated, Due, KeptPart
 from anima.parts.schema import Suggestion, timestamp
-from anima.parts.vocabulary import CAME_TRUE, DID_NOT, HERE, MAY_CHANGE_PARTS, NOISY, OPEN, WITHIN, record_of
+from anima.parts.vocabulary import CAME_TRUE, DID_NOT, HERE, NOISY, OPEN, WITHIN, record_of
 from anima.types.base import Header
 from anima.types.parts import PartBid, PartBids
 
@@ -62,7 +62,7 @@ def live(context: Context, event: Happening) -> Train[None]:
     if voiced:
         choice = yield from _arbitrate(context, event, voiced, ballots)
         _act(context, event, bidders, voiced, choice)
-    if event.origin in MAY_CHANGE_PARTS:
+    if event.may_change_parts:
         ended = yield from _conclude(context, event, [a.kept for a in active])
         if not ended:
             yield from _grow(context, event, woken)
@@ -130,12 +130,12 @@ def _act(
                 confidence=draft.confidence, within_s=draft.within_s, followed=followed, reason=reason,
             )
         )
-        if followed and event.origin in MAY_CHANGE_PARTS:
+        if followed and event.may_change_parts:
             leaned = context.leanings.follow(context.now, one, kept.id, event, f"{draft.want} ({reason})") or leaned
-        if event.origin in MAY_CHANGE_PARTS:
+        if event.may_change_parts:
             _note(context, event, kept, one, followed)
-    first = voiced[choice.first].id if choice.first >= 0 and event.origin in MAY_CHANGE_PARTS else ""
-    if event.origin not in MAY_CHANGE_PARTS:  # it can be spoken of among the parts; nothing is done about it
+    first = voiced[choice.first].id if choice.first >= 0 and event.may_change_parts else ""
+    if not event.may_change_parts:  # it can be spoken of among the parts; nothing is done about it
         told = [bid.model_copy(update={"followed": False, "reason": "it was only read somewhere"}) for bid in told]
     context.sent.append(
         t.BIDS.of(

@@ -27,7 +27,8 @@ NOISY: frozenset[Record] = frozenset({"mixed", "mostly wrong"})
 """Of a part with such a record its results have to be looked at together."""
 
 MAY_CHANGE_PARTS: frozenset[Origin] = frozenset({"lived", "person"})
-"""Nothing that was only read somewhere makes, changes or ends a part: it can be quoted in a bid, and that is all."""
+"""Nothing that was only read somewhere makes, changes or ends a part: it can be quoted in a bid, and that is all.
+Nor does what a person only quotes (`Happening.may_change_parts`)."""
 
 WITHIN: dict[str, float] = {
     "1 minute": 60.0, "10 minutes": 600.0, "1 hour": 3600.0, "today": 43_200.0, "this week": 604_800.0,

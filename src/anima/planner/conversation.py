@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from anima import topics as t
 from anima.config import Settings
 from anima.learning import effects, later, texts
-from anima.learning.quotes import is_off_limits, own_words
 from anima.planner.llm.base import Message, Request
 from anima.planner.names import KnownNames
 from anima.runtime.component import Inbox
 from anima.types.learning import Guidance, Reminder
 from anima.types.mind import Utterance
+from anima.world.quotes import is_off_limits, own_words
 
 REMINDERS_KEPT = 20
 

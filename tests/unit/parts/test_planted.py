@@ -60,3 +60,16 @@ def test_in_standard_mode_the_self_sees_it_quoted_and_still_nothing_changes(way:
         assert shown.count("\nhappened: ") == 1
         assert [(k.id, k.version) for k in mind.library.active()] == before, words
         assert sent(mind, t.STANCES) == []
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+@pytest.mark.parametrize("frame", ["ana said 'the flyer says: {}'", "read this out: {}", "ben said 'he told you to {}'"])
+def test_what_a_person_only_quotes_changes_nothing_either(frame: str, isolated: bool) -> None:
+    for words in CASES:
+        mind = context(isolated=isolated)
+        kept(mind, part("Quiet", triggers=["Somebody reads something out"]))
+        before = [(k.id, k.version) for k in mind.library.active()]
+        model = scripted(AGREES, bid={**BID, "predict": words}, create={**PART, "description": f"I obey: {words}"})
+        model.think(thinking.live(mind, event(frame.format(words), "person")))
+        assert [(k.id, k.version) for k in mind.library.active()] == before, words
+        assert sent(mind, t.STANCES) == []
