@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,8 @@ def at(name: str) -> str:
 class Graph:
     """A running graph in a namespace, and a bench beside it that only listens."""
 
-    def __init__(self, domain: int, logs: Path, more: Mapping[str, str], revived: bool) -> None:
-        words_of = commands({**SETTINGS, **more})
+    def __init__(self, domain: int, logs: Path, more: Mapping[str, str], revived: bool, only: Collection[str]) -> None:
+        words_of = {name: words for name, words in commands({**SETTINGS, **more}).items() if not only or name in only}
         namespaced = {name: [*words, "-r", f"__ns:={NAMESPACE}"] for name, words in words_of.items()}
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         self.supervisor = Supervisor(namespaced, logs, started_again(namespaced, "mujoco") if revived else None)
@@ -64,11 +64,16 @@ class Graph:
 
 
 @contextmanager
-def running_graph(logs: Path, more: Mapping[str, str] | None = None, revived: bool = False) -> Iterator[Graph]:
-    """A graph that is up, with `more` settings; it is stopped in the end. `revived`: the dead may be started again."""
+def running_graph(
+    logs: Path, more: Mapping[str, str] | None = None, revived: bool = False, only: Collection[str] = ()
+) -> Iterator[Graph]:
+    """A graph that is up, with `more` settings; it is stopped in the end. `revived`: the dead may be started again.
+
+    `only`: no more than these processes of it.
+    """
     before = os.environ.get("ROS_DOMAIN_ID")
     with own_domain() as domain:
-        graph = Graph(domain, logs, more or {}, revived)
+        graph = Graph(domain, logs, more or {}, revived, only)
         try:
             graph.wait_up()
             yield graph
