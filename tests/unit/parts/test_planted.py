@@ -62,8 +62,11 @@ def test_in_standard_mode_the_self_sees_it_quoted_and_still_nothing_changes(way:
         assert sent(mind, t.STANCES) == []
 
 
+FRAMES = ["ana said 'the flyer says: {}'", "read this out: {}", "ben said 'he told you to {}'"]
+
+
 @pytest.mark.parametrize("isolated", [True, False])
-@pytest.mark.parametrize("frame", ["ana said 'the flyer says: {}'", "read this out: {}", "ben said 'he told you to {}'"])
+@pytest.mark.parametrize("frame", FRAMES)
 def test_what_a_person_only_quotes_changes_nothing_either(frame: str, isolated: bool) -> None:
     for words in CASES:
         mind = context(isolated=isolated)
