@@ -20,6 +20,7 @@ from rclpy.utilities import remove_ros_args
 from anima import topics as t
 from anima.audit.codec import known_topics
 from anima.audit.recording import MEBIBYTE, Recording
+from anima.body.wires import Wire, plain, wires
 from anima.config import ConfigError, RecordSettings, Settings, load_settings
 from anima.console.folders import state_folder
 from anima.runtime.processes import processes
@@ -34,7 +35,7 @@ from .region_node import PROFILES
 class Recorder(Node):
     """Writes what arrives on every topic, images only now and then. Times are those of the wall clock at arrival."""
 
-    def __init__(self, recording: Recording, settings: RecordSettings, topics: Iterable[Topic[Any]]) -> None:
+    def __init__(self, recording: Recording, settings: RecordSettings, topics: Iterable[Wire]) -> None:
         super().__init__("flight_recorder")
         self._recording = recording
         self.fault: OSError | None = None
@@ -47,7 +48,7 @@ class Recorder(Node):
             write = self._writer(name, topic, every_ns)
             self.create_subscription(ros_class(topic.type.ros), topic.name, write, PROFILES[topic.qos], raw=True)
 
-    def _writer(self, name: str, topic: Topic[Any], every_ns: int) -> Callable[[bytes], None]:
+    def _writer(self, name: str, topic: Wire, every_ns: int) -> Callable[[bytes], None]:
         due = 0
 
         def write(data: bytes) -> None:
@@ -106,7 +107,9 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     rclpy.init(args=argv)
     with recording:
-        node = Recorder(recording, limits, topics_of(settings))
+        outside = wires(settings)
+        heard = [outside.get(topic.name) or plain(topic) for topic in topics_of(settings)]
+        node = Recorder(recording, limits, heard)
         node.get_logger().info(f"recording into {recording.folder}")
         executor = EventsExecutor()
         executor.add_node(node)
