@@ -88,8 +88,9 @@ class Request:
     The first `stable` messages are the same bytes in every request of this `role`: the back end keeps what it
     computed for them. `grammar` is GBNF with the start symbol `root`; the text obeys it or the turn is an error.
     `choices`, when given, are all the texts that the grammar admits: decoding ends as soon as only one is left.
-    Budgets are wall seconds for reading the prompt and for writing the answer. A `background` task gives way to every
-    other at once, and goes on where it was when none of them is left.
+    Budgets are seconds for reading the prompt and for writing the answer: of computing where the back end can tell, so
+    that a busy machine makes a turn late and does not cost it, else by the clock. A `background` task gives way to
+    every other at once, and goes on where it was when none of them is left.
     """
 
     role: str
@@ -104,7 +105,7 @@ class Request:
 
     @property
     def budget_s(self) -> float:
-        """Wall seconds that the turn may take once it has begun."""
+        """Seconds that the turn may take once it has begun."""
         return self.prefill_budget_s + self.decode_budget_s
 
     def failed(self, error: str) -> Completion:

@@ -10,6 +10,7 @@ import functools
 import importlib.metadata
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -48,7 +49,7 @@ class Aborted(Exception):
 
 
 class Engine:
-    """A loaded model. Not thread-safe: construct and use it in one thread.
+    """A loaded model. Not thread-safe: construct and use it in one thread. Budgets count what that computes.
 
     Raises `LlmError` at construction when the file is missing, is no model, or ignores grammars.
     """
@@ -72,6 +73,7 @@ class Engine:
         self.key = model_key(path)
         self.layers = int(lib.llama_model_n_layer(self._model))
         self.context_tokens = min(context_tokens, int(lib.llama_model_n_ctx_train(self._model)))
+        self._spent_s = functools.partial(time.clock_gettime, time.pthread_getcpuclockid(threading.get_ident()))
         self._deadline = math.inf
         self._is_cancelled: Callable[[], bool] = lambda: False
         self._abort = lib.ggml_abort_callback(lambda data: self._must_stop())
@@ -130,13 +132,13 @@ class Engine:
             prompt = self.text.tokenize(self.text.render(request.messages, answer=True))
             prompt_tokens = len(prompt)
             self._check_fits(len(prompt) + request.max_tokens)
-            self._deadline = began + budget
+            self._deadline = self._spent_s() + budget
             sequence = self._cells.of(request.role, request.background)
             cached = self._prefill(sequence, stable, prompt + written.tokens)
             prefill_s = time.perf_counter() - began
             phase, budget = "decode", request.decode_budget_s
             began = time.perf_counter()
-            self._deadline = began + budget
+            self._deadline = self._spent_s() + budget
             text = self._decode(sequence, grammar, request, written)
         except Aborted:
             why = "cancelled" if is_cancelled() else f"over its budget of {budget:g} s"
@@ -162,7 +164,7 @@ class Engine:
     def read(self, reading: Reading, is_cancelled: Callable[[], bool]) -> Read:
         """Read hidden states. Errors are in the answer."""
         began = time.perf_counter()
-        self._is_cancelled, self._deadline = is_cancelled, began + reading.budget_s
+        self._is_cancelled, self._deadline = is_cancelled, self._spent_s() + reading.budget_s
         try:
             stable = self._stable(reading)
             before, span, after = self._pieces(reading)
@@ -198,7 +200,7 @@ class Engine:
     def weigh(self, weighing: Weighing, is_cancelled: Callable[[], bool]) -> Weighed:
         """Compare how likely options are. Errors are in the answer."""
         began = time.perf_counter()
-        self._is_cancelled, self._deadline = is_cancelled, began + weighing.budget_s
+        self._is_cancelled, self._deadline = is_cancelled, self._spent_s() + weighing.budget_s
         try:
             stable = self._stable(weighing)
             prompt = self.text.tokenize(self.text.render(weighing.messages, answer=True) + weighing.opening)
@@ -220,7 +222,7 @@ class Engine:
             self._deadline = math.inf
 
     def _must_stop(self) -> bool:
-        return time.perf_counter() > self._deadline or self._is_cancelled()
+        return self._spent_s() > self._deadline or self._is_cancelled()
 
     def _stable(self, task: Request | Reading | Weighing) -> list[int]:
         return self.text.tokenize(self.text.render(task.messages[: task.stable], answer=False)) if task.stable else []
