@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.inner_rig import SETTINGS, part
 
 from anima.body.places import load_places
-from anima.parts.bidding import BadBid, ballot, portrait, read_bid
+from anima.parts.bidding import QUERY_CHARACTERS, BadBid, ballot, portrait, read_bid, read_queries
 from anima.parts.choosing import read_choice
 from anima.parts.happening import Happening
 from anima.parts.schema import Part
@@ -40,6 +40,13 @@ def test_every_bid_of_the_grammar_is_read(want: str, prediction: str, data: st.D
     assert not draft.words or draft.words in mine.phrases
 
 
+@settings(max_examples=60, deadline=None)
+@given(WORDS, WORDS)
+def test_every_query_of_the_grammar_is_something_to_look_for(about: str, reminds: str) -> None:
+    form = {"about": about[:QUERY_CHARACTERS], "reminds": reminds[:QUERY_CHARACTERS]}
+    assert all(0 < len(query) <= QUERY_CHARACTERS and query.strip() for query in read_queries(json.dumps(form)))
+
+
 @settings(max_examples=120, deadline=None)
 @given(WORDS, WORDS, WORDS)
 def test_every_part_of_the_grammar_is_a_part_and_every_rewriting_a_patch(name: str, words: str, line: str) -> None:
@@ -62,7 +69,7 @@ def test_what_is_no_form_is_refused_with_a_reason_and_never_with_a_surprise(text
     for read in (
         lambda: read_bid(text, mine, offered), lambda: read_choice(text, 2), lambda: read_rewriting(text),
         lambda: read_part(text, event, "2026-01-01T00:00:00+00:00"), lambda: read_split(text, mine),
-        lambda: read_merge(text, mine, mine),
+        lambda: read_merge(text, mine, mine), lambda: read_queries(text),
     ):
         try:
             read()
