@@ -21,7 +21,7 @@ from anima.audit.replay import BadRecord, Replay
 from anima.audit.report import IDENTICAL, NOT_POSSIBLE, for_programs, tell, verdict
 from anima.audit.timeline import Timeline
 from anima.audit.why import UnknownCall, why
-from anima.config import ConfigError, Settings, load_settings
+from anima.config import CONFIG, ConfigError, Settings, load_settings
 from anima.console.folders import state_folder
 
 CHANGES = "ANIMA_REPLAY_CHANGES"
@@ -138,7 +138,8 @@ def replay_here(path: Path, as_json: bool, console: Console) -> int:
             for line in chunk.lines:
                 run.feed(line)
     except (NoRecording, BadRecord, ConfigError, LookupError, ValueError) as error:
-        console.print(f"[red]{error}[/red]", soft_wrap=True)
+        # The recorded configuration lies in a folder that nobody knows; the file's name says enough.
+        console.print(str(error).replace(f"{CONFIG}{os.sep}", ""), style="red", markup=False, soft_wrap=True)
         return NOT_POSSIBLE
     reports, changes = [run.report for run in replays.values()], _asked()["told"]
     if as_json:

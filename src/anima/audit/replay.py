@@ -30,7 +30,8 @@ class BadRecord(ValueError):
 class Divergence:
     """A step that came out otherwise than recorded.
 
-    `decided` says whether something else was decided, or only numbers and reasons came out otherwise. `took`, `then`
+    `decided` says whether something else was decided, or only numbers and reasons came out otherwise, or the same was
+    said again at another time. `took`, `then`
     and `now` are in words: what came in, what was sent when it was recorded, what is sent now; `why` is what the
     region says of itself now. `differences` are the fields: recorded -> replayed.
     """
@@ -169,6 +170,19 @@ class _Seat:
     inbox: Inbox
     model: RecordedModel
     report: NodeReport
+    told_then: dict[str, dict[str, Any]] = field(default_factory=dict)
+    told_now: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def _news(values: Values, told: dict[str, dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """What is more than the last value of its topic said again; `told` holds those and is brought up to date."""
+    found = []
+    for name, data in values:
+        content = {key: value for key, value in data.items() if key != "header"}
+        if told.get(name) != content:
+            found.append((name, data))
+        told[name] = content
+    return found
 
 
 def differences(recorded: Any, replayed: Any, path: str = "") -> Iterator[str]:
@@ -303,21 +317,23 @@ class Replay:
         broken = [*seat.model.surprises]
         if raised != line.get("error", ""):
             broken.append(f"raised: {line.get('error', '') or 'nothing'} -> {raised or 'nothing'}")
+        then, now = _news(recorded, seat.told_then), _news(replayed, seat.told_now)
         if not broken and json.dumps(recorded) == json.dumps(replayed):
             return None
-        divergence = self._tell(line, seat, recorded, replayed, broken)
+        decided = bool(broken) or len(then) != len(now) or any(
+            one[0] != other[0] or decides(one[1], other[1]) for one, other in zip(then, now, strict=True)
+        )
+        divergence = self._tell(line, seat, recorded, replayed, broken, decided)
         seat.report.note(divergence)
         self.report.first = self.report.first or divergence
         return divergence
 
     def _tell(
-        self, line: Mapping[str, Any], seat: _Seat, recorded: Values, replayed: Values, broken: Sequence[str]
+        self, line: Mapping[str, Any], seat: _Seat, recorded: Values, replayed: Values, broken: Sequence[str],
+        decided: bool,
     ) -> Divergence:
         """A step that came out otherwise, in words. Values that are alike on both sides are left out of them."""
         fields = [*broken, *_compare(recorded, replayed)]
-        decided = bool(broken) or len(recorded) != len(replayed) or any(
-            one[0] != other[0] or decides(one[1], other[1]) for one, other in zip(recorded, replayed, strict=True)
-        )
         took = [(name, data) for name, _, data in map(self._value, line["in"]) if name not in BACKGROUND]
         answers = (f"the model answers {brief(turn.get('text', ''))}" for turn in line.get("turns", ()))
         then = told([value for value in recorded if value not in replayed])

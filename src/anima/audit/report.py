@@ -34,7 +34,7 @@ def tell(reports: Sequence[Report], changes: Sequence[str], console: Console) ->
     for node, told in _nodes(reports):
         first = told.first_decided or told.first
         at = "" if first is None else f"{first.at:.2f} s"
-        only = "numbers and reasons only" if first is not None and not first.decided else ""
+        only = "no other decision: numbers, reasons, repetitions" if first is not None and not first.decided else ""
         table.add_row(node, str(told.steps), str(told.sent), str(told.diverged), at, told.skipped or only)
     console.print(table)
     for report in reports:
@@ -61,7 +61,7 @@ def _differences(reports: Sequence[Report], console: Console) -> None:
         console.print()
         console.print(str(first), style="red" if first.decided else "yellow", markup=False, soft_wrap=True)
         if told.first is not None and told.first is not first:
-            line = f"  numbers   come out otherwise from {told.first.at:.2f} s on: {told.first.differences[0]}"
+            line = f"  before    numbers or repetitions from {told.first.at:.2f} s on: {told.first.differences[0]}"
             console.print(line, style="yellow", markup=False, soft_wrap=True)
     if len(firsts) > TOLD_IN_FULL:
         others = ", ".join(f"{node} at {first.at:.2f} s" for node, first, _ in firsts[TOLD_IN_FULL:])
