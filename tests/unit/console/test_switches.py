@@ -38,9 +38,9 @@ def test_each_switch_reaches_the_robot_that_is_started(command: str, memory: str
 
 
 def test_a_demo_can_be_somebody_else_and_remember(settings: dict[str, str]) -> None:
-    words = ["demo", "--self", "guardian", "--packs", "social", "--isolated", "--memory", "sqlite:////tmp/mind.db"]
+    words = ["demo", "--self", "guardian", "--packs", "social", "--isolated", "--memory", "sqlite:////var/lib/anima/mind.db"]
     CliRunner().invoke(cli.app, words)
     assert settings == {
-        "memory_url": "sqlite:////tmp/mind.db", "inner.self_name": "guardian", "inner.packs": "social",
+        "memory_url": "sqlite:////var/lib/anima/mind.db", "inner.self_name": "guardian", "inner.packs": "social",
         "inner.isolated": "true",
     }  # fmt: skip
