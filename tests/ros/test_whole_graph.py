@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anima_msgs.srv import Say
 from support.running_graph import NAMESPACE, Graph, at, running_graph
 
 from anima import topics as t
@@ -19,18 +20,24 @@ from anima.runtime.processes import Process
 from anima.types.base import Header
 from anima.types.operator import Joy
 from anima_nodes.region_node import PROFILES
+from anima_sim.bench.first_choice import FirstChoice
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
 
 TOPICS = sorted(
     {topic.name: topic for row in TABLE for topic in (*row.takes, *row.gives)}.values(), key=lambda topic: topic.name
 )
+DRIVES_RADPS, BACKS_RADPS = 3.0, 2.0
+FOLLOWS_WITHIN_S = 0.1  # of simulated time,
+BEHIND_S = 0.1  # and so far the reflexes' process may be behind the simulator when the machine is busy
+FELT_RADPS = 0.6
 EVERY_TOPIC = pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    with running_graph(tmp_path_factory.mktemp("graph")) as graph:
+    logs = tmp_path_factory.mktemp("graph")
+    with FirstChoice() as model, running_graph(logs, {"llm.server": model.address}) as graph:
         yield graph
 
 
@@ -96,20 +103,39 @@ def test_time_goes_on_and_all_processes_keep_up(graph: Graph) -> None:
         assert graph.bench.until(lambda b=beats, f=first: b[-1].header.stamp.seconds > f + 1.0, 30.0), process
 
 
-def test_a_gamepad_moves_the_wheels_everybody_is_told_and_letting_go_stops_them(graph: Graph) -> None:
-    speeds, stops = graph.bench.listen(t.CMD_VEL), graph.bench.listen(t.STOP_STATE)
+def test_in_the_middle_of_an_errand_the_wheels_follow_the_hand_and_then_the_errand_goes_on(graph: Graph) -> None:
+    truth, backlogs = graph.bench.listen(t.GROUND_TRUTH), graph.bench.listen(t.BACKLOG)
+    hands, speeds, stops = (graph.bench.listen(topic) for topic in (t.CMD_VEL_TELEOP, t.CMD_VEL, t.STOP_STATE))
     push = graph.bench.publisher(t.JOY)
     base = load_teleop().base
     axes, buttons = np.zeros(8, np.float32), np.zeros(11, np.int32)
-    axes[base.drive_axis], buttons[base.hold_button] = 0.5, 1
+    axes[base.drive_axis], buttons[base.hold_button] = -1.0, 1
+
+    def errand() -> tuple[str, str]:
+        found = [one for one in backlogs[-1].objectives if one.condition == "at(robot, kitchen)"] if backlogs else []
+        return (found[-1].state, found[-1].reason) if found else ("", "")
 
     def drives() -> bool:
-        push(Joy(header=Header.at(0.0), axes=axes, buttons=buttons))
-        return any(speed.twist.linear.x > 0.25 * base.drive_mps for speed in speeds)
+        assert errand()[0] in ("", "pending", "focused", "parked"), errand()
+        return bool(truth) and truth[-1].wheel_speeds.mean() > DRIVES_RADPS
 
-    assert graph.bench.until(drives, 30.0)
-    assert graph.bench.until(lambda: stops and "teleop" in stops[-1].active)
-    assert graph.bench.until(lambda: "teleop" not in stops[-1].active and speeds[-1].twist.linear.x == 0.0, 20.0)
+    def backs() -> bool:
+        push(Joy(header=Header.at(0.0), axes=axes, buttons=buttons))
+        return truth[-1].wheel_speeds.mean() < -BACKS_RADPS and errand()[0] == "parked"
+
+    say = graph.bench.node.create_client(Say, "say")
+    assert graph.bench.until(say.service_is_ready, 30.0)
+    assert graph.bench.wait(say.call_async(Say.Request(text="go to the kitchen", speaker="ana")), 30.0).success
+    assert graph.bench.until(drives, 90.0), f"{errand()}\n{graph.logs()}"
+    before = truth[-1].wheel_speeds.mean()
+    assert graph.bench.until(backs, 60.0), f"{errand()} at {truth[-1].wheel_speeds} rad/s, {stops[-1:]}"
+    took = hands[0].header.stamp.seconds
+    followed = [one.header.stamp.seconds for one in truth if one.wheel_speeds.mean() < before - FELT_RADPS]
+    assert min(at for at in followed if at >= took) - took <= FOLLOWS_WITHIN_S + BEHIND_S
+    assert "a person drives by hand" in errand()[1]
+    assert "teleop" in stops[-1].active
+    assert graph.bench.until(lambda: "teleop" not in stops[-1].active and speeds[-1].twist.linear.x >= 0.0, 20.0)
+    assert graph.bench.until(drives, 60.0), f"it did not go on: {errand()}"
 
 
 def test_the_particles_and_diagnostics_come_by_for_who_looks(graph: Graph) -> None:
