@@ -50,9 +50,9 @@ class Context:
     sent: list[Sent] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     echoes: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
-    """Pairs of parts that bid about the same event and lean alike -> their words, and the event."""
+    """Pairs of parts that bid about the same event and don't lean apart -> their words, and the event."""
     touched: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Parts that were changed and not yet looked at since: version, and the event."""
+    """Parts that were changed or spoke and were not yet looked at since: version, and the event."""
 
     @property
     def utc_s(self) -> float:
@@ -70,7 +70,7 @@ class Context:
             event=event, why=kept.why,
         )
         self.sent.append(t.PART_CHANGES.of(change))
-        if what in ("created", "updated", "evaluated", "merged"):
+        if what in ("created", "updated", "predicted", "evaluated", "merged"):
             self.touched[kept.id] = (kept.version, event)
 
     def change(self, act: Callable[[], KeptPart], what: str, event: str) -> KeptPart | None:

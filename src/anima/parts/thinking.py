@@ -173,7 +173,8 @@ def _echo(context: Context, event: Happening, bidders: Sequence[KeptPart], voice
     for i, one in enumerate(voiced):
         for j in range(i + 1, len(voiced)):
             other = voiced[j]
-            if one.draft.leaning.kind == other.draft.leaning.kind and not (one.part.core_part or other.part.core_part):
+            apart = len({one.draft.leaning.kind, other.draft.leaning.kind} - {"none"}) > 1
+            if not (apart or one.part.core_part or other.part.core_part):
                 pair = (bidders[i].id, bidders[j].id)
                 context.echoes[min(pair), max(pair)] = (one.draft.want, other.draft.want, event.id)
 

@@ -155,6 +155,13 @@ def test_an_overloaded_part_divides_into_two_contexts_and_is_put_away() -> None:
     assert mind.library.get("roly").archived and mind.library.lineage(one.id).split_from == "roly"
 
 
+def test_a_part_that_spoke_is_looked_at_when_it_is_quiet() -> None:
+    mind = context()
+    kept(mind, part())
+    scripted(bid=BID).think(thinking.live(mind, STALL))
+    assert list(mind.touched) == ["wary-of-the-rug"]
+
+
 def test_what_one_event_gave_rise_to_is_not_divided_at_once() -> None:
     mind = context()
     kept(mind, part("Roly", triggers=ROLY.triggers[:2], wants=ROLY.wants[:2]))
