@@ -1,16 +1,16 @@
-"""The scripted base as a program: a TurtleBot 3's topics over plain ROS 2. SIGUSR1 silences its lidar."""
+"""The scripted base as a program: a TurtleBot 3's topics over plain ROS 2."""
 
 from __future__ import annotations
 
 import argparse
 import math
-import signal
 import sys
 from pathlib import Path
 
 import rclpy
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
+from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
@@ -27,7 +27,6 @@ class BareBase(Node):
 
     def __init__(self, kind: type, base: ScriptedBase) -> None:
         super().__init__("bare_base")
-        self.muted = False
         self._base = base
         self._tick = 0
         self.create_subscription(kind, "cmd_vel", self._on_velocity, 10)
@@ -63,7 +62,7 @@ class BareBase(Node):
         joints.header.stamp, joints.velocity = stamp, list(base.wheels)
         self._joints.publish(joints)
         self._tick += 1
-        if self._tick % SCAN_EVERY == 0 and not self.muted:
+        if self._tick % SCAN_EVERY == 0:
             scan = LaserScan(range_min=RANGE_MIN_M, range_max=RANGE_MAX_M, angle_increment=math.tau / BEAMS)
             scan.header.stamp, scan.header.frame_id = stamp, "base_scan"
             scan.angle_max = math.tau - scan.angle_increment
@@ -86,16 +85,12 @@ def main() -> None:
     x, y, yaw = arguments.pose
     node = BareBase(TwistStamped if arguments.stamped else Twist, ScriptedBase(Walls(arguments.map), (x, y, yaw)))
 
-    def mute(*_: object) -> None:
-        node.muted = True
-
-    signal.signal(signal.SIGUSR1, mute)
     executor = EventsExecutor()
     executor.add_node(node)
     try:
         while rclpy.ok():
             executor.spin_once(timeout_sec=1.0)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         rclpy.try_shutdown()
