@@ -1,6 +1,6 @@
 """A TurtleBot with its own drivers: the mind meets it over plain topics, and knows what it can't do.
 
-The base is a scripted one, for the wiring (`support.bare_base`); the driving is in `tests/sim/skills/test_bare_base.py`.
+The base is a scripted one, for the wiring (`support.bare_base`); `tests/sim/skills/test_bare_base.py` lets it drive.
 """
 
 from __future__ import annotations
