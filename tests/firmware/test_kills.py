@@ -61,11 +61,12 @@ class Drive:
         assert armed, f"it didn't arm: {self.stops[-1:]} {self.links[-1:]}\n{self.graph.logs()}"
 
     def ready(self) -> None:
-        """Armed, sure of where it is, heard by all its processes, and nothing holds it."""
+        """Armed, sure of where it is, nothing holds it, and the mind has heard of that, too."""
 
         def is_ready() -> bool:
             free = bool(self.stops) and not self.stops[-1].latched and not self.stops[-1].active
-            return free and self.armed and bool(self.worlds) and self.worlds[-1].localized
+            knows = bool(self.worlds) and self.worlds[-1].localized and not self.worlds[-1].stopped
+            return free and self.armed and knows
 
         assert self.bench.until(self.skills.server_is_ready, 60.0), self.graph.logs()
         assert self.bench.until(is_ready, 90.0), f"not ready: {self.stops[-1:]} {self.links[-1:]}\n{self.graph.logs()}"

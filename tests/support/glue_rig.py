@@ -54,11 +54,13 @@ class Region:
         return [value for _ in range(round(seconds / dt)) for value in self.tick(dt=dt)]
 
 
-def outcome(now: float, done: SkillCall, failure: Failure = Failure.NONE, detail: str = "") -> Sent:
-    """A call has ended."""
+def outcome(
+    now: float, done: SkillCall, failure: Failure = Failure.NONE, detail: str = "", lease: str = ""
+) -> Sent:
+    """A call has ended, which `lease` had let begin."""
     return t.OUTCOME.of(
         Outcome(
-            header=Header.at(now), lease=f"lease-{done.id}", call=done, success=failure is Failure.NONE,
+            header=Header.at(now), lease=lease or f"lease-{done.id}", call=done, success=failure is Failure.NONE,
             failure=int(failure), detail=detail, duration_s=1.0,
         )
     )

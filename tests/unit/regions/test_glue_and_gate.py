@@ -63,11 +63,12 @@ class Loop(Bench):
     def propose(self, made: SkillCall, failure: Failure = Failure.NONE, place: str = "") -> bool:
         """The planner proposes a call, which is done in half a second if it may begin; whether it began."""
         leases = [*self.step(accepted(self.now, made)), *self.steps(1.0)]
-        if not [lease for lease in leases if lease.granted and lease.call.id == made.id]:
+        granted = [lease for lease in leases if lease.granted and lease.call.id == made.id]
+        if not granted:
             return False
         self.steps(0.5)
         self.place = place or self.place
-        self.step(outcome(self.now + 0.1, made, failure))
+        self.step(outcome(self.now + 0.1, made, failure, lease=granted[0].id))
         self.steps(1.0)
         return True
 
