@@ -42,6 +42,7 @@ class ScriptedWords:
         against = "stall" in happened and "avoid rug" in shown
         bid = BID if against else {**BID, "lean": "none"}
         text = {"parts.bid": json.dumps(bid), "parts.choose": choose(request), "parts.create": json.dumps(PART)}
+        text["parts.query"] = "{}"  # these words look for no other part
         return _Said(self, Completion(text=text[request.role]))  # type: ignore[return-value]
 
     def read(self, reading: Reading) -> Pending[Read]:
