@@ -98,13 +98,10 @@ def portrait(part: Part) -> str:
     return "\n".join(lines)
 
 
-def query_request(event: Happening, tuning: PartsTuning) -> Request | None:
-    """The turn that puts an event into other words, by which parts are found too; None where that is left out."""
-    role = tuning.roles.query
-    if role is None:
-        return None
+def query_request(event: Happening, tuning: PartsTuning) -> Request:
+    """The turn that puts an event into other words, by which parts are found too."""
     fields = gbnf.Fields().add("about", gbnf.text(QUERY_CHARACTERS)).add("reminds", gbnf.text(QUERY_CHARACTERS))
-    return role.request("query", event.line, fields.grammar(), tuning.turns)
+    return tuning.roles.query.request("query", event.line, fields.grammar(), tuning.turns)
 
 
 def read_queries(text: str) -> list[str]:

@@ -38,9 +38,9 @@ class Role(Tuning):
 
 
 class Roles(Tuning):
-    """Every role that writes. Without `query` an event finds parts by its own words alone."""
+    """Every role that writes."""
 
-    query: Role | None = None
+    query: Role
     bid: Role
     choose: Role
     create: Role

@@ -75,10 +75,9 @@ def _reminded(context: Context, event: Happening, woken: Sequence[Activated]) ->
     deserves a part of its own is decided by the event's words.
     """
     room = context.tuning.voices - len(woken)
-    request = query_request(event, context.tuning) if room > 0 and len(context.library) > len(woken) else None
-    if request is None:
+    if room <= 0 or len(context.library) <= len(woken):
         return list(woken)
-    queries = _read(context, (yield from write(request)), read_queries)
+    queries = _read(context, (yield from write(query_request(event, context.tuning))), read_queries)
     known = {one.kept.id for one in woken}
     found = context.library.retrieve(queries, context.tuning.voices + len(woken)) if queries else []
     more = [a for a in found if a.kept.id not in known and a.score >= context.tuning.alike]

@@ -35,6 +35,7 @@ FEEDBACK_PERIOD_S = 0.5
 # after the limit is broken or pushed: waiting longer would only hide it.
 REST_AT_LEAST_S = 0.12
 REST_LIMIT_S = 4.0
+LETS_GO_S = 0.15  # longer than the reflexes may lag behind, so that one of these zeros comes to them
 # Ids of leases that were taken back before they arrived.
 _REVOKED_KEPT = 64
 # These move nothing, so a latched stop or a silent process does not end them.
@@ -58,6 +59,7 @@ class _Run:
     phase: str = ""
     progress: float = 0.0
     fed_back: float = -math.inf
+    resumes_at: float = -math.inf
     ending_since: float = 0.0
     failure: Failure = Failure.NONE
     detail: str = ""
@@ -91,7 +93,8 @@ class MotorCortex:
     Every end goes one way: the program is closed, zero velocity is sent (and after a cancel the arm is told to hold
     where it is) until odometry and joint states show rest, and only then the `Outcome` is said. A program's command is
     looked at after the cancel flag, so none can overwrite the zero. With no lease on the base no velocity is published
-    at all: the reflex kernel holds the base then.
+    at all: the reflex kernel holds the base then. A program that moves the base begins with zero velocity: after a
+    reset of the stop the kernel wants to see that nothing is left of what moved before.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -134,7 +137,7 @@ class MotorCortex:
         sent += self._start_what_can(now)
         for run in list(self._runs.values()):
             if run.state is _State.RUNNING:
-                sent += self._resume(now, run)
+                sent += self._resume(now, run) if now >= run.resumes_at else self._let_go(now)
             if run.state is _State.ENDING:
                 sent += self._settle(now, run)
         return sent
@@ -236,9 +239,15 @@ class MotorCortex:
             return self._say(now, run, Failure.TOOL_MISMATCH, str(error))
         except InvalidArguments as error:
             return self._say(now, run, Failure.PARSE_ERROR, str(error))
+        if run.moves_base:
+            run.resumes_at = now + LETS_GO_S
         return []
 
     # --- running and ending --------------------------------------------------------------------
+
+    @staticmethod
+    def _let_go(now: float) -> list[Sent]:
+        return [t.CMD_VEL_SKILL.of(TwistStamped.planar(now, 0.0, 0.0))]
 
     def _resume(self, now: float, run: _Run) -> list[Sent]:
         assert run.program is not None
@@ -321,7 +330,7 @@ class MotorCortex:
         """Command zero until the body is seen at rest, then say the outcome."""
         sent: list[Sent] = []
         if run.moves_base:
-            sent.append(t.CMD_VEL_SKILL.of(TwistStamped.planar(now, 0.0, 0.0)))
+            sent += self._let_go(now)
         if run.hold_arm and self._body.senses.joints is not None:
             joints = self._body.senses.joints
             # The gripper keeps its last target: holding it where it is would let go of what it grips.

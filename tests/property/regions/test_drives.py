@@ -31,6 +31,7 @@ from anima.regions.hypothalamus import Hypothalamus
 from anima.regions.prospection import Prospection
 from anima.regions.striatum import Striatum
 from anima.topics import Sent
+from anima.types.costs import BodyCosts
 from anima.types.glue import Forecast, GoalTension, Resources
 from anima.types.std import Pose
 
@@ -68,8 +69,11 @@ def test_what_the_body_can_afford_is_bounded_and_repeatable(life: list[tuple[flo
     json.dumps(one.region.dump(), allow_nan=False)  # type: ignore[attr-defined]
     for item in one.sent:
         found = item.value
-        assert isinstance(found, Resources)
         json.dumps(found.model_dump(mode="json"), allow_nan=False)
+        if isinstance(found, BodyCosts):  # what it has learned about itself, for the memory
+            assert found.share_per_s >= 0 and found.share_per_m >= 0 and found.cruise_mps > 0
+            continue
+        assert isinstance(found, Resources)
         assert 0 <= found.battery <= 1 and 0 <= found.charge_drive <= 1 and 0 <= found.wear <= 1
         assert found.range_m >= 0 and found.think_budget_s > 0
         assert not (found.must_dock and found.may_explore)

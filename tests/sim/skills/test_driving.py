@@ -132,3 +132,14 @@ def test_waiting_takes_its_time_and_does_not_move() -> None:
     outcome = rig.run("wait", seconds=2.0)
     assert outcome.success and 2.0 <= outcome.duration_s < 2.5
     assert rig.pose.distance(where) < 0.003
+
+
+def test_a_drive_that_begins_at_once_after_a_reset_is_driven() -> None:
+    """The reflexes let no stream in that moved before the reset; a new drive is none, however soon it comes."""
+    rig = SkillRig(0)
+    rig.stop()
+    rig.graph.run_for(1.0)
+    rig.reset_stop()
+    rig.graph.run_for(0.1)
+    outcome = rig.run("undock")
+    assert outcome.success, outcome.detail

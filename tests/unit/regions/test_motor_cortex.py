@@ -14,7 +14,7 @@ from anima import topics as t
 from anima.config import Settings
 from anima.failure import Failure
 from anima.regions import motor_cortex
-from anima.regions.motor_cortex import MotorCortex
+from anima.regions.motor_cortex import LETS_GO_S, MotorCortex
 from anima.runtime.component import Inbox
 from anima.skills.program import Body, Command, Failed, Program
 from anima.skills.registry import skill
@@ -227,6 +227,20 @@ def test_it_speaks_while_it_drives(programs: dict[str, object]) -> None:
     bench.step()
     bench.step()
     assert bench.outcomes()[0].lease == "talk"
+    while bench.velocities()[-1] == 0.0 and bench.now < 11.0:
+        bench.step()
+    assert bench.velocities()[-1] == 0.4
+
+
+def test_a_drive_lets_go_before_it_moves(programs: dict[str, object]) -> None:
+    bench = Bench()
+    bench.lease("go_to", place="kitchen")
+    bench.step()
+    until = bench.now + LETS_GO_S
+    while bench.now < until - 0.5 * STEP_S:
+        assert set(bench.velocities()) == {0.0}
+        bench.step()
+    bench.step()
     assert bench.velocities()[-1] == 0.4
 
 

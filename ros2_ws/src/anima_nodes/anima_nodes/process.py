@@ -86,15 +86,17 @@ def overrides(pairs: list[str]) -> dict[str, Any]:
     return result
 
 
+def namespace_of(argv: list[str]) -> str:
+    """The ROS namespace on a command line, or empty."""
+    return next((word.partition(":=")[2] for word in reversed(argv) if word.startswith("__ns:=")), "")
+
+
 def settings_of(arguments: argparse.Namespace, argv: list[str]) -> Settings:
-    """What the command line says; the namespace in it tells the emulated boards and memories of several robots apart.
+    """What the command line says; the namespace in it tells the emulated boards of several robots apart.
 
     Raises `ConfigError`.
     """
-    spaces = [word.partition(":=")[2] for word in argv if word.startswith("__ns:=")]
-    board = {"link.board": spaces[-1]} if spaces else {}
-    if spaces:
-        os.environ[NAMESPACE_VARIABLE] = spaces[-1]
+    board = {"link.board": namespace_of(argv)} if namespace_of(argv) else {}
     path = Path(arguments.settings) if arguments.settings else None
     return load_settings({**board, **overrides(arguments.set)}, path)
 
@@ -104,6 +106,8 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv if argv is None else argv
     arguments = parse(remove_ros_args(words)[1:])
     process = arguments.process
+    if namespace := namespace_of(words):
+        os.environ[NAMESPACE_VARIABLE] = namespace  # by it the memories of several robots are told apart
     try:
         settings = settings_of(arguments, words)
     except ConfigError as error:
