@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.company_graph import CompanyGraph
 
 from anima import topics as t
 from anima.body.places import load_places
@@ -15,7 +16,6 @@ from anima.planner.prefrontal import PrefrontalPlanner
 from anima.types.base import Header
 from anima.types.mind import Utterance
 from anima.types.std import PoseWithCovarianceStamped
-from anima_sim.company import CompanyGraph
 from anima_sim.pure_mind import ChoosingModel
 
 pytestmark = [pytest.mark.sim, pytest.mark.timeout(600)]
