@@ -10,10 +10,8 @@ Seed = Annotated[int, typer.Option(help="Where the objects lie, and every random
 Speed = Annotated[
     float, typer.Option(help="How much faster than the clock simulated time may run while the robot moves.")
 ]
-Sim = Annotated[
-    str,
-    typer.Option(help="mujoco, gazebo (after scripts/gazebo), firmware: the emulated board, or none: a real body."),
-]
+
+
 def _several(names: str) -> str:
     found = names.split(",") if names else []
     if not all(name.isidentifier() and name.isascii() for name in found) or len(set(found)) < len(found):
@@ -21,6 +19,10 @@ def _several(names: str) -> str:
     return names
 
 
+Sim = Annotated[
+    str,
+    typer.Option(help="mujoco, gazebo (after scripts/gazebo), firmware: the emulated board, or none: a real body."),
+]
 Robots = Annotated[
     str,
     typer.Option(
