@@ -24,13 +24,12 @@ TOLD = FINAL | {"parked"}
 
 @dataclass
 class Running:
-    """A call that the gate was sent: whether it began, and since when we wait."""
+    """A call that the gate was sent: whether it began, and when anything was heard of it last."""
 
     id: str
     call: str
     objective: str
-    since: float
-    timeout_s: float
+    heard: float
     thought: str = ""
     began: bool = False
 

@@ -22,7 +22,6 @@ from anima.planner.session import Ended, Session, shared_model, warm_up
 from anima.planner.signals import Signals
 from anima.planner.validate import validate
 from anima.runtime.component import Inbox
-from anima.skills.registry import SKILLS
 from anima.topics import Sent
 from anima.types.base import Header
 from anima.types.mind import Objective, Objectives, Outcome, SkillCall, Speech, Utterance, WorldState
@@ -33,7 +32,7 @@ TRIES_TO_HEAR = 3
 REFUSALS = 3
 SETTLE_S = 2.0
 INTERRUPTED_TURNS = 3  # in a row, then one is thought to its end whatever happens
-SILENT_S = 30.0  # without a word of it another's call counts as over, and so does our own past its timeout
+SILENT_S = 30.0  # without a word of it a call counts as over, another's and our own: who ran it may have died
 BEGIN_WITHIN_S = 5.0  # of being sent, else the gate did not let the call begin
 
 
@@ -135,7 +134,7 @@ class PrefrontalPlanner:
 
     def _take_feedback(self, now: float, call: str) -> None:
         if self._running is not None and call == self._running.id:
-            self._running.began = True
+            self._running.began, self._running.heard = True, now
         elif call not in self._memory.over:  # feedback may come in after the outcome
             self._others[call] = now
 
@@ -176,8 +175,8 @@ class PrefrontalPlanner:
         running = self._running
         if running is None:
             return
-        patience_s = running.timeout_s + SILENT_S if running.began else BEGIN_WITHIN_S
-        if not 0 <= now - running.since <= patience_s:
+        patience_s = SILENT_S if running.began else BEGIN_WITHIN_S
+        if not 0 <= now - running.heard <= patience_s:
             self._running = None
             self._open_turn = True
 
@@ -377,9 +376,8 @@ class PrefrontalPlanner:
             return [*sent, *self._refuse(now, focus, f"{short(skill, arguments)}: {verdict.reason}{mend}")]
         self._refused.clear()
         chosen = verdict.call
-        timeout_s = SKILLS[chosen.skill].timeout_s
         why = choices.thought(text.strip(), situation.history)
-        self._running = Running(call.id, short(chosen.skill, chosen.arguments), focus.id, now, timeout_s, why)
+        self._running = Running(call.id, short(chosen.skill, chosen.arguments), focus.id, now, why)
         return sent
 
     def _refuse(self, now: float, focus: Objective, reason: str) -> list[Sent]:
