@@ -171,14 +171,16 @@ def decide(
     return True, ""
 
 
-def run_trial(trial: Trial, speed: float, console: Console, verbose: bool, sets: Mapping[str, str]) -> Result:
+def run_trial(
+    trial: Trial, sim: str, speed: float, console: Console, verbose: bool, sets: Mapping[str, str]
+) -> Result:
     """A fresh graph, one order, its judgement."""
     from anima_nodes.client import Client
 
     places = load_places(load_settings().map_folder)
     watcher = Watcher(console, quiet=not verbose)
     moved_m = 0.0
-    with graph("mujoco", trial.seed, speed, **sets) as running, Client(TOPICS) as client:
+    with graph(sim, trial.seed, speed, **sets) as running, Client(TOPICS) as client:
         client.wait_ready(START_LIMIT_S)
         settle(client, watcher)
         assert watcher.truth is not None, "the simulator tells no truth"
@@ -207,6 +209,7 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
     there = ", ".join(kind.kind for kind in load_kinds())
     parser.add_argument("--kinds", default="", help=f"only these, with commas: {there}")
     parser.add_argument("--seeds", type=int, default=3, help="worlds and phrasings per kind (default 3)")
+    parser.add_argument("--sim", default="mujoco", choices=["mujoco", "gazebo"], help="the simulation (default mujoco)")
     parser.add_argument("--speed", type=float, default=4.0, help="of the simulation while moving (default 4 times)")
     parser.add_argument("--faults", action="store_true", help="break something in the middle of each errand")
     parser.add_argument("--verbose", action="store_true", help="show what each robot thinks and does")
@@ -214,7 +217,11 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting, e.g. --set temperament=skittish"
     )
     options = parser.parse_args(arguments)
+    if options.faults and options.sim != "mujoco":
+        parser.error(f"faults can be injected in mujoco only, not in {options.sim}")
     sets = dict(pair.split("=", 1) for pair in options.set if load_settings(overrides([pair])))
+    if "sim" in sets:
+        parser.error(f"the simulation is chosen by --sim {sets['sim']}")
     kinds = [kind for kind in load_kinds() if not options.kinds or kind.kind in options.kinds.split(",")]
     trials = [
         Trial(
@@ -233,7 +240,7 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
         for trial in trials:
             progress.update(task, description=f"{trial.kind.kind} (seed {trial.seed})")
             try:
-                result = run_trial(trial, options.speed, progress.console, options.verbose, sets)
+                result = run_trial(trial, options.sim, options.speed, progress.console, options.verbose, sets)
             except KeyboardInterrupt:
                 progress.console.print(f"broken off after {len(results)} of {len(trials)}; their figures follow")
                 break
