@@ -276,6 +276,16 @@ WORLD = Row(
 )
 
 
+TRUE_POSE = Row(
+    "localization", "", Process.PERCEPTION, 20, "anima_sim.true_pose:TruePose",
+    takes=(t.GROUND_TRUTH, t.ODOM),
+    gives=(t.POSE, t.TF, t.MAP),
+    doc="where the simulated robot really is",
+    steers=True,
+)
+"""Takes localization's place with `pose: truth`, to measure what the errors of localization cost."""
+
+
 def _told_of(names: Iterable[str], rows: Sequence[Row], composed: bool) -> tuple[Row, ...]:
     """`rows` with what the reflexes and the diagnostics hear of the processes."""
     told: dict[str, tuple[AnyTopic, ...]] = {
@@ -290,21 +300,24 @@ def _steering(rows: Iterable[Row], composed: bool) -> tuple[str, ...]:
 
 
 @cache
-def table(sim: str = "mujoco", composed: bool = True) -> tuple[Row, ...]:
+def table(sim: str = "mujoco", composed: bool = True, pose: str = "own") -> tuple[Row, ...]:
     """The rows of a robot whose body is simulated by `sim`; ``none`` and ``firmware`` have a board behind a line.
 
-    `composed`: several nodes share a process (`Row.process`), else each has one of its own.
+    `composed`: several nodes share a process (`Row.process`), else each has one of its own. `pose`: ``own`` is what
+    localization finds, ``truth`` the simulator's.
     """
     rows = (SERIAL_BODY, *_ROWS[1:]) if sim in BEHIND_A_BOARD else _ROWS
+    if pose == "truth":
+        rows = tuple(TRUE_POSE if row.node == TRUE_POSE.node else row for row in rows)
     return _told_of(processes(composed, sim), rows, composed)
 
 
 TABLE = table()
 
 
-def rows_of(process: str, sim: str = "mujoco", composed: bool = True) -> list[Row]:
+def rows_of(process: str, sim: str = "mujoco", composed: bool = True, pose: str = "own") -> list[Row]:
     """The rows that live in a process, in the table's order; none if the graph has no such process."""
-    return [row for row in table(sim, composed) if row.home(composed) == process]
+    return [row for row in table(sim, composed, pose) if row.home(composed) == process]
 
 
 def steering(sim: str = "mujoco", composed: bool = True) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = Path(os.environ.get("ANIMA_CONFIG_DIR", ROOT / "config"))
@@ -99,7 +99,8 @@ class Settings(Tuning):
     outruns its slowest node, and is 1 while nobody holds the base. `cmd_vel` is the type of velocity that a robot with
     drivers of its own takes; empty: what its file says. `composed` runs the nodes in the five processes of
     the brain table; false gives each node a process of its own, which costs memory and time. `gui` opens Gazebo's own
-    window, where there is a display.
+    window, where there is a display. With `pose` at ``truth`` a simulated robot knows where it is, so that what the
+    errors of its own localization cost can be measured; a real body refuses.
 
     `memory_url` is where what must survive a restart is kept: ``none`` keeps nothing, empty is the default file
     (`memory.opening.default_file`), anything else a database as SQLAlchemy writes it, e.g.
@@ -115,6 +116,7 @@ class Settings(Tuning):
     cmd_vel: Literal["", "Twist", "TwistStamped"] = ""
     gui: bool = False
     composed: bool = True
+    pose: Literal["own", "truth"] = "own"
     seed: int = Field(default=0, ge=0)
     speed: float = Field(default=1.0, gt=0, le=100)
     cameras: bool = True
@@ -125,6 +127,12 @@ class Settings(Tuning):
     link: LinkSettings = LinkSettings()
     learn: Switches = Switches()
     inner: InnerSettings = InnerSettings()
+
+    @model_validator(mode="after")
+    def _truth_needs_a_simulator(self) -> Settings:
+        if self.pose == "truth" and self.sim == "none":
+            raise ValueError("pose: truth is known of a simulated robot only; with sim: none leave it at own")
+        return self
 
     @property
     def robot_file(self) -> Path:

@@ -210,6 +210,10 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
     parser.add_argument("--kinds", default="", help=f"only these, with commas: {there}")
     parser.add_argument("--seeds", type=int, default=3, help="worlds and phrasings per kind (default 3)")
     parser.add_argument("--sim", default="mujoco", choices=["mujoco", "gazebo"], help="the simulation (default mujoco)")
+    parser.add_argument(
+        "--pose", default="own", choices=["own", "truth"],
+        help="own localization, or the simulator's truth in its place (default own)",
+    )
     parser.add_argument("--speed", type=float, default=4.0, help="of the simulation while moving (default 4 times)")
     parser.add_argument("--faults", action="store_true", help="break something in the middle of each errand")
     parser.add_argument("--verbose", action="store_true", help="show what each robot thinks and does")
@@ -220,8 +224,10 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
     if options.faults and options.sim != "mujoco":
         parser.error(f"faults can be injected in mujoco only, not in {options.sim}")
     sets = dict(pair.split("=", 1) for pair in options.set if load_settings(overrides([pair])))
-    if "sim" in sets:
-        parser.error(f"the simulation is chosen by --sim {sets['sim']}")
+    for key in ("sim", "pose"):
+        if key in sets:
+            parser.error(f"{key} is chosen by --{key} {sets[key]}")
+    sets["pose"] = options.pose
     kinds = [kind for kind in load_kinds() if not options.kinds or kind.kind in options.kinds.split(",")]
     trials = [
         Trial(
@@ -257,7 +263,7 @@ def bench_errands(seed: int, arguments: list[str], console: Console) -> tuple[di
             )
             progress.advance(task)
     met = meets(results, RIGHT_OF_30_WITH_FAULTS if options.faults else RIGHT_OF_30)
-    return figures(results), met and len(results) == len(trials)
+    return {"pose": options.pose, **figures(results)}, met and len(results) == len(trials)
 
 
 def meets(results: list[Result], right_of_30: int) -> bool:

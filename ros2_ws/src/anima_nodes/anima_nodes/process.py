@@ -135,7 +135,7 @@ def main(argv: list[str] | None = None) -> int:
 def run(process: str, settings: Settings, stopped: bool = False) -> None:
     """Build the nodes of a process and spin them until shutdown. Raises `ConfigError` when they can't be built."""
     started = time.monotonic()
-    rows = rows_of(process, settings.sim, settings.composed)
+    rows = rows_of(process, settings.sim, settings.composed, settings.pose)
     if not rows:
         there = ", ".join(processes(settings.composed, settings.sim))
         raise ConfigError(f"--process {process}: with composed: {str(settings.composed).lower()} there are {there}")

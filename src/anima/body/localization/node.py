@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from anima import topics as t
-from anima.body.grid_map import load_occupancy
+from anima.body.grid_map import Occupancy, load_occupancy
 from anima.body.localization.estimator import Estimator
 from anima.body.localization.field import Field
 from anima.body.localization.scans import hits
@@ -29,6 +29,39 @@ _FRAMES = ("", "map")
 _FARTHEST_M = 1e6                # odometry beyond this is no odometry
 _VAGUEST_M = 5.0                 # a finger on the map is never vaguer than this
 _SHOWN_EVERY_S, _SHOWN = 1.0, 300  # particles, for pictures
+
+
+def tell_map(now: float, drawn: Occupancy) -> Sent:
+    """The known map, for its topic."""
+    rows, columns = drawn.cells.shape
+    about = std.MapMetaData(
+        map_load_time=Time.at(now),
+        resolution=drawn.resolution_m,
+        width=columns,
+        height=rows,
+        origin=std.Pose.planar(*drawn.origin, 0.0),
+    )
+    return t.MAP.of(std.OccupancyGrid(header=Header.at(now, "map"), info=about, data=drawn.cells.reshape(-1)))
+
+
+def tell_pose(stamp: float, to_odom: Pose2D, where: Pose2D, covariance: Float64s) -> list[Sent]:
+    """The pose in the map, and map → odom, when odometry is at `where` and its origin at `to_odom` in the map.
+
+    `covariance`: 36 values over x, y, z and three angles, m² and rad².
+    """
+    header = Header.at(stamp, "map")
+    estimate = std.PoseWithCovariance(pose=(to_odom @ where).to_msg(), covariance=covariance)
+    transform = std.TransformStamped(
+        header=header,
+        child_frame_id="odom",
+        transform=std.Transform(
+            translation=std.Vector3(x=to_odom.x, y=to_odom.y), rotation=std.Quaternion.from_yaw(to_odom.yaw)
+        ),
+    )
+    return [
+        t.POSE.of(std.PoseWithCovarianceStamped(header=header, pose=estimate)),
+        t.TF.of(std.TFMessage(transforms=[transform])),
+    ]
 
 
 class Localization:
@@ -70,7 +103,7 @@ class Localization:
         """Take odometry, scans and what people say in; tell the pose, the transform, and once the map."""
         out: list[Sent] = []
         if not self._map_sent:
-            out.append(t.MAP.of(self._map(now)))
+            out.append(tell_map(now, self._drawn))
             self._map_sent = True
         for odometry in inbox.new(t.ODOM):
             where = Pose2D.of(odometry.pose.pose)
@@ -117,19 +150,7 @@ class Localization:
         if newest is None or to_odom is None or 0.0 <= newest[0] - self._sent_at < self._tuning.period_s - 1e-3:
             return []
         self._sent_at, where = newest
-        header = Header.at(self._sent_at, "map")
-        estimate = std.PoseWithCovariance(pose=(to_odom @ where).to_msg(), covariance=self._covariance())
-        transform = std.TransformStamped(
-            header=header,
-            child_frame_id="odom",
-            transform=std.Transform(
-                translation=std.Vector3(x=to_odom.x, y=to_odom.y), rotation=std.Quaternion.from_yaw(to_odom.yaw)
-            ),
-        )
-        return [
-            t.POSE.of(std.PoseWithCovarianceStamped(header=header, pose=estimate)),
-            t.TF.of(std.TFMessage(transforms=[transform])),
-        ]
+        return tell_pose(self._sent_at, to_odom, where, self._covariance())
 
     def _show(self, now: float) -> list[Sent]:
         """The particles, now and then, for rviz."""
@@ -155,14 +176,3 @@ class Localization:
             return f"the robot is lost: {seen}; it has to move to find itself"
         at = estimator.map_to_odom @ newest[1]
         return f"the robot is at ({at.x:.2f}, {at.y:.2f}): {seen}"
-
-    def _map(self, now: float) -> std.OccupancyGrid:
-        rows, columns = self._drawn.cells.shape
-        about = std.MapMetaData(
-            map_load_time=Time.at(now),
-            resolution=self._drawn.resolution_m,
-            width=columns,
-            height=rows,
-            origin=std.Pose.planar(*self._drawn.origin, 0.0),
-        )
-        return std.OccupancyGrid(header=Header.at(now, "map"), info=about, data=self._drawn.cells.reshape(-1))
