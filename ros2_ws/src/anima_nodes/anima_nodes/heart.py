@@ -6,6 +6,7 @@ from typing import Any
 
 import rclpy
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
 from anima import topics as t
@@ -36,7 +37,11 @@ class ProcessNode(Node):
     def __init__(
         self, process: str, nodes: list[RegionNode], journal: ProcessJournal | None = None, namespace: str = ""
     ) -> None:
-        super().__init__(f"process_{process}", namespace=namespace)
+        # Nobody asks it for parameters or types, and with a process per node every endpoint is told to every other.
+        super().__init__(
+            f"process_{process}", namespace=namespace, start_parameter_services=False,
+            parameter_overrides=[Parameter("start_type_description_service", value=False)],
+        )
         self._process = process
         self.nodes = nodes
         self._next_beat = 0.0
