@@ -62,7 +62,7 @@ class NeverHappened(RuntimeError):
 
 
 class Life:
-    """A graph that is listened to: the truth, the stop, the backlog, the diagnostics, and whose hearts were heard."""
+    """A graph that is listened to: the truth, the stop, the backlog, the diagnostics, and the hearts' last beats."""
 
     def __init__(self, client: Any, running: Supervisor) -> None:
         self.client, self.running = client, running
@@ -71,7 +71,7 @@ class Life:
         self.stop: StopState | None = None
         self.backlog: Backlog | None = None
         self.diagnostics: DiagnosticArray | None = None
-        self.beating: set[str] = set()
+        self.beats: dict[str, float] = {}
         self.deaths: list[str] = []
         self._seen = 0.0
 
@@ -119,7 +119,7 @@ class Life:
             case DiagnosticArray() as diagnostics:
                 self.diagnostics = diagnostics
             case Heartbeat() as beat:
-                self.beating.add(beat.process)
+                self.beats[beat.process] = beat.header.stamp.seconds
 
 
 class Victims:
@@ -220,6 +220,8 @@ class Victims:
         if case.process in life.deaths:
             told.add("anima up")
         case.told_by = sorted(told)
+        # What was heard last before the kill may be late; what it still said itself, it said alive.
+        at = max(at, life.beats.get(case.process, at))
         after = life.truth[number:]
         turning = [one.header.stamp.seconds for one in after if np.abs(one.wheel_speeds).max() > _STILL_RADPS]
         case.stands_after_s = max(turning, default=at) - at
@@ -236,11 +238,11 @@ class Victims:
 
     def _revive(self, case: Case) -> None:
         life, began = self._life, time.monotonic()
-        life.beating.discard(case.process)
+        life.beats.pop(case.process, None)
 
         def beats() -> bool:
             life.running.revive(time.monotonic())
-            return case.process in life.beating
+            return case.process in life.beats
 
         life.until(beats, "it was not back", BACK_WITHIN_S)
         case.back_after_s = time.monotonic() - began
