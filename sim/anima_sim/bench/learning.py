@@ -35,6 +35,7 @@ from anima.types.learning import EncounterEnd, Guidance
 from anima.types.mind import Backlog, Objective, Speech, Utterance
 from anima_sim.bench.judgements import TICK_S, cases, measure_merges, measure_role, wilson
 from anima_sim.bench.options import BenchParser
+from anima_sim.live_days import LiveDay, LivePair
 from anima_sim.two_days import day
 
 ROLES = ("reaction", "explicit", "commitment", "fulfilled", "remember", "supersedes", "because", "contradicts")
@@ -284,8 +285,7 @@ def measure_replay(model: Mind, llm: LlmSettings, console: Console) -> dict[str,
     said: dict[str, list[str]] = {}
     for lessons in (True, False):
         with tempfile.TemporaryDirectory() as folder:
-            first = "that's too much detail, just tell me when you're done"
-            day(Path(folder), model, llm, lessons, "bring me the red cube", first)
+            day(Path(folder), model, llm, lessons, "bring me the red cube", TOO_MUCH)
             said["with" if lessons else "without"] = day(
                 Path(folder), model, llm, lessons, "put the green cube on the shelf", ""
             ).replies
@@ -294,7 +294,39 @@ def measure_replay(model: Mind, llm: LlmSettings, console: Console) -> dict[str,
     return {"replay_with": said["with"], "replay_without": said["without"]}
 
 
-PARTS = ("replay", "roles", "merges", "pairs", "facts", "injections", "manners", "day")
+TOO_MUCH = "that's too much detail, just tell me when you're done"
+ROBOT_ERRANDS = ("go to the kitchen", "go to the office")
+ROBOT_REMARK = "you came awfully close to the chairs, I didn't like that"
+ROBOT_SPEED = 4.0
+
+
+def measure_robot(model: str, seed: int, console: Console) -> dict[str, Any]:
+    """The first encounter of all on the whole live graph, with the real model and a memory on the disk: an errand, its
+    report, too much detail, the end of the encounter, a restart; the next day's errand and its report."""
+    first, next_ = ROBOT_ERRANDS
+    days: dict[str, tuple[LiveDay, LiveDay]] = {}
+    for lessons in (True, False):
+        how = "with" if lessons else "without"
+        with tempfile.TemporaryDirectory() as folder:
+            pair = LivePair(Path(folder), lessons, seed, ROBOT_SPEED, model, record=lessons, console=console)
+            console.print(f"{'robot':12} the first day {how} lessons")
+            one = pair.first(first, TOO_MUCH, ROBOT_REMARK, next_)
+            console.print(f"{'robot':12} the next day {how} lessons")
+            days[how] = (one, pair.second(next_))
+    figures: dict[str, Any] = {}
+    for how, (one, two) in days.items():
+        figures |= {f"robot_first_{how}": one.reports[-1], f"robot_next_{how}": two.reports[-1]}
+        console.print(
+            f"{'robot':12} {how} lessons: «{one.reports[-1]}» on the first day, «{two.reports[-1]}» on the next",
+            markup=False,
+        )
+    recording = days["with"][0].recording
+    figures["robot_recording"] = str(recording)
+    console.print(f"{'robot':12} what the model did on the first day: anima turns {recording}", soft_wrap=True)
+    return figures
+
+
+PARTS = ("replay", "robot", "roles", "merges", "pairs", "facts", "injections", "manners", "day")
 
 
 def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[dict[str, Any], bool]:
@@ -305,9 +337,14 @@ def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[d
     options = parser.parse_args(arguments)
     parts = options.part or PARTS
     settings = load_settings({"llm.model": options.model} if options.model else None)
-    model = open_model(settings.llm)
     figures: dict[str, Any] = {}
     met = True
+    if "robot" in parts:  # before the model is loaded here: the robot loads its own
+        figures |= measure_robot(options.model, seed, console)
+        met &= figures["robot_next_with"] == "Done." and figures["robot_next_without"] not in ("", "Done.")
+    if set(parts) == {"robot"}:
+        return figures, met
+    model = open_model(settings.llm)
     try:
         if "replay" in parts:
             figures |= measure_replay(model, settings.llm, console)

@@ -3,7 +3,8 @@
 Four kinds of lines, told by their first key:
 
 - ``{"session": …}`` opens a keyframe: process, settings, texts of the configuration. A journal can be read from any
-  keyframe on; one comes at the start and then every `KEYFRAME_S` of the mind's own time.
+  keyframe on; one comes at the start and then every `KEYFRAME_S` of the mind's own time. ``clocks`` are what the
+  machine's clocks read then: the recording's times are the wall's, the marks of the model's turns the monotonic one's.
 - ``{"state": node, …}`` follows it, per region: its dump (null if it has none) and the last value of each topic.
 - ``{"v": number, "t": topic, "d": {…}}`` is a value, written once and then spoken of by its number.
 - ``{"s": node, "at": now, "in": [numbers], "out": [numbers]}`` is a step; with ``turns`` for what the language model
@@ -16,6 +17,7 @@ import base64
 import hashlib
 import inspect
 import json
+import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -231,6 +233,7 @@ class Journal:
                 "session": FORMAT, "process": self._process, "at": now, "first": first, "version": __version__,
                 "settings": self._settings.model_dump(mode="json"), "config": self._config,
                 "nodes": [watched.node for watched in self._watched],
+                "clocks": {"wall_s": time.time(), "monotonic_s": time.monotonic()},
             }
         )
         for watched in self._watched:
