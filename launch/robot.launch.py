@@ -10,11 +10,14 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction, SetEnvironmentVariable
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PythonExpression
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from anima.runtime.processes import is_restarted, processes
+
+# What pictures and many processes need of Fast DDS, by the variable of today and that until Jazzy; an own file wins.
+FAST_DDS = Path(__file__).parent.parent / "config" / "fastdds.xml"
 
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
@@ -108,6 +111,10 @@ def generate_launch_description():
         ),
         # Without the check a field of the wrong type is sent as garbage instead of raising.
         SetEnvironmentVariable("ROS_PYTHON_CHECK_FIELDS", "1"),
+        *(
+            SetEnvironmentVariable(name, EnvironmentVariable(name, default_value=str(FAST_DDS)))
+            for name in ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
+        ),
         # First, so that nothing is missed; nobody waits for it.
         Node(
             package="anima_nodes",

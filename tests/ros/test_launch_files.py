@@ -182,6 +182,16 @@ def test_messages_with_fields_of_the_wrong_type_raise_instead_of_being_sent(reso
     assert all(process.environment["ROS_PYTHON_CHECK_FIELDS"] == "1" for process in resolver.resolve(SIM))
 
 
+def test_every_process_has_the_profile_of_fast_dds_unless_the_robot_has_one_of_its_own(
+    resolver: LaunchResolver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    for process in resolver.resolve(ROBOT):
+        assert Path(process.environment["FASTDDS_DEFAULT_PROFILES_FILE"]).samefile(ROOT / "config" / "fastdds.xml")
+        assert process.environment["FASTRTPS_DEFAULT_PROFILES_FILE"] == "/etc/own.xml"
+
+
 @pytest.mark.parametrize("arguments", [{"sim": "matrix"}, {"log_level": "shout"}])
 def test_a_value_that_does_not_exist_is_refused(resolver: LaunchResolver, arguments: dict[str, str]) -> None:
     with pytest.raises(Refused, match=next(iter(arguments.values()))):
