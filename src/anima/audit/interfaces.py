@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+import numpy as np
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from anima.config import ROOT
 from anima.types.base import Msg
 
+M = TypeVar("M", bound=Msg)
 MESSAGES = ROOT / "ros2_ws" / "src" / "anima_msgs" / "msg"
 
 
@@ -60,3 +62,18 @@ def to_cdr(value: Msg) -> bytes:
 def from_cdr(interface: str, data: bytes) -> Any:
     """The message in `data`, as an object with the fields of the interface."""
     return typestore().deserialize_cdr(data, interface)
+
+
+def value_in(cls: type[M], data: bytes) -> M:
+    """The value of type `cls` in `data`: what `to_cdr` had turned into bytes."""
+    return cast(M, _value(cls, from_cdr(cls.ros, data)))
+
+
+def _value(hint: Any, raw: Any) -> Any:
+    if isinstance(hint, type) and issubclass(hint, Msg):
+        fields = _fields(hint)[1]
+        return hint(**{name: _value(inner, getattr(raw, name)) for name, inner in fields.items()})
+    if get_origin(hint) is list:
+        (item,) = get_args(hint)
+        return raw.tolist() if isinstance(raw, np.ndarray) else [_value(item, one) for one in raw]
+    return raw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,9 @@ from rosbags.interfaces import QosDurability, QosHistory, QosLiveliness, QosReli
 from rosbags.rosbag2.metadata import dump_qos_v9
 from zstandard import ZstdError
 
-from anima.audit.interfaces import definition, from_cdr, to_cdr
+from anima.audit.interfaces import definition, from_cdr, to_cdr, value_in
 from anima.audit.journal import read_lines
-from anima.topics import Qos, Sent
+from anima.topics import Qos, Sent, Topic
 from anima.types.audit import JournalChunk
 
 MEBIBYTE = 1 << 20
@@ -220,7 +220,7 @@ def read_journals(path: Path) -> Iterator[Chunk]:
     expected: dict[str, int] = {}
     found = False
     for file in files_of(path):
-        for interface, data in _messages(file):
+        for _, interface, data, _ in _messages(file, lambda topic: JOURNAL_PREFIX in topic):
             if interface != JournalChunk.ros:
                 continue
             found = True
@@ -232,13 +232,30 @@ def read_journals(path: Path) -> Iterator[Chunk]:
         raise NoRecording(f"{path}: there is no step journal in it, so nothing can be replayed or explained")
 
 
-def _messages(file: Path) -> Iterator[tuple[str, bytes]]:
+def read_told(path: Path, topics: Iterable[Topic[Any]]) -> Iterator[tuple[float, Sent]]:
+    """What these topics carried, with the wall's time at which each value was recorded, s; of a recording of several
+    robots, that of all of them. Raises `NoRecording`."""
+    wanted = {topic.name: topic for topic in topics}
+    for file in files_of(path):
+        for name, interface, data, at_ns in _messages(file, lambda topic: _named(topic, wanted) is not None):
+            topic = _named(name, wanted)
+            if topic is not None and interface == topic.type.ros:
+                yield at_ns / _NS, topic.of(value_in(topic.type, data))
+
+
+def _named(name: str, topics: Mapping[str, Topic[Any]]) -> Topic[Any] | None:
+    """The topic that a recording calls ``/robot/name`` or ``/name``."""
+    return next((topic for short, topic in topics.items() if name.endswith(f"/{short}")), None)
+
+
+def _messages(file: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str, bytes, int]]:
+    """Topic, type, content and time of the messages on the topics that are wanted."""
     with file.open("rb") as stream:
         reader = NonSeekingReader(stream)
         try:
             for schema, channel, message in reader.iter_messages(log_time_order=False):
-                if schema is not None and JOURNAL_PREFIX in channel.topic:
-                    yield schema.name, message.data
+                if schema is not None and wanted(channel.topic):
+                    yield channel.topic, schema.name, message.data, message.log_time
         except InvalidMagic as error:
             if stream.seek(0) == 0 and stream.read(len(_MAGIC)) != _MAGIC:
                 raise NoRecording(f"{file}: not an MCAP file") from error

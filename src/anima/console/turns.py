@@ -1,8 +1,9 @@
-"""`anima turns`: what the language model did in a recording, and that nothing in the background held up the planner."""
+"""`anima turns`: what the language model did in a recording, and that nothing in the background held anything up."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from anima.audit.command import recordings_folder
-from anima.audit.recording import NoRecording, newest, read_journals
+from anima.audit.promptness import PROMPT_S, TOPICS, Prompt, clocks_of, prompts_of
+from anima.audit.recording import NoRecording, newest, read_journals, read_told
 from anima.audit.turns import Meeting, Turn, as_data, meetings, turns_of
 from anima.planner.llm.engine import SHORT_BATCH_TOKENS
 
@@ -25,23 +27,34 @@ def turns(
 ) -> None:
     """Show every turn of the language model in a recording: queued, begun, first token, set aside, ended.
 
-    Turns of parts and of the learner run in the background and give way. Exit codes: 0 each of them did, within a batch
-    of tokens; 1 one held up a turn that somebody waited for; 2 there is nothing to look at.
+    Turns of parts and of the learner run in the background and give way. Below the table stands what that cost: how
+    soon each was let go of when the planner asked, and how soon stops and the robot's words came while one ran. Exit
+    codes: 0 nothing was held up: turns gave way within a batch of tokens, stops and words came within half a second;
+    1 one held up something; 2 there is nothing to look at.
     """
     try:
-        found = turns_of(read_journals(file or newest(recordings_folder())))
+        path = file or newest(recordings_folder())
+        chunks = list(read_journals(path))
+        found = turns_of(chunks)
+        prompts = prompts_of(chunks, read_told(path, TOPICS), found) if clocks_of(chunks) else None
     except NoRecording as error:
         raise _nothing(str(error)) from None
     if not found:
         raise _nothing("no turn of the model is in this recording, or it was made before turns were marked")
     met = meetings(found)
     held_up = [one for one in met if not one.gave_way or one.tokens > SHORT_BATCH_TOKENS]
+    late = [one for one in prompts or () if one.is_late]
     if as_json:
-        print(json.dumps({"turns": [as_data(turn) for turn in found], **_figures(found, met, held_up)}, indent=2))
+        more = {"prompts": [asdict(one) for one in prompts]} if prompts is not None else {}
+        data = {"turns": [as_data(turn) for turn in found], **more, **_figures(found, met, held_up)}
+        print(json.dumps(data, indent=2))
     else:
         console.print(_table(found))
         _say(found, met, held_up)
-    raise typer.Exit(HELD_UP if held_up else 0)
+        _say_prompts(prompts)
+        if (met or prompts) and not held_up and not late:
+            console.print("[green]no background turn held up another, a stop, or the robot's words[/green]")
+    raise typer.Exit(HELD_UP if held_up or late else 0)
 
 
 def _nothing(why: str) -> typer.Exit:
@@ -89,5 +102,29 @@ def _say(found: list[Turn], met: list[Meeting], held_up: list[Meeting]) -> None:
             f"{one.tokens} tokens, {one.wait_s:.2f} s[/red]",
             soft_wrap=True,
         )
-    if met and not held_up:
-        console.print("[green]no background turn held up another[/green]")
+
+
+def _say_prompts(prompts: list[Prompt] | None) -> None:
+    if prompts is None:
+        console.print("Stops and words can't be timed: this recording does not tell how its two clocks stand.")
+        return
+    for kind, name in (("stop", "stops"), ("words", "times the robot spoke")):
+        those = [one for one in prompts if one.kind == kind]
+        beside = [one.took_s for one in those if one.beside]
+        alone = [one.took_s for one in those if not one.beside]
+        console.print(
+            f"{len(those)} {name}: {_longest(beside)} while a background turn ran, {_longest(alone)} else, "
+            "from the cause to the topic.",
+            soft_wrap=True,
+        )
+    for one in prompts:
+        if one.is_late:
+            console.print(
+                f"[red]«{one.text}» came {one.took_s:.2f} s after {one.cause}, while {one.beside} ran "
+                f"(limit {PROMPT_S} s)[/red]",
+                soft_wrap=True,
+            )
+
+
+def _longest(seconds: list[float]) -> str:
+    return f"{len(seconds)}, at most {max(seconds):.2f} s," if seconds else "none"
