@@ -4,6 +4,7 @@
 body's place. An argument that is left empty keeps what the settings file says.
 """
 
+import os
 from pathlib import Path
 
 from launch import LaunchDescription
@@ -16,8 +17,10 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from anima.runtime.processes import is_restarted, processes
 
-# What pictures and many processes need of Fast DDS, by the variable of today and that until Jazzy; an own file wins.
+# What pictures and many processes need of Fast DDS, by the variable of its release; a file of the robot's own wins.
 FAST_DDS = Path(__file__).parent.parent / "config" / "fastdds.xml"
+OLD_FAST_DDS = os.environ.get("ROS_DISTRO") in ("humble", "iron", "jazzy")
+PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE" if OLD_FAST_DDS else "FASTDDS_DEFAULT_PROFILES_FILE"
 
 # Launch argument -> the setting that it overrides.
 SETTINGS = {
@@ -111,10 +114,7 @@ def generate_launch_description():
         ),
         # Without the check a field of the wrong type is sent as garbage instead of raising.
         SetEnvironmentVariable("ROS_PYTHON_CHECK_FIELDS", "1"),
-        *(
-            SetEnvironmentVariable(name, EnvironmentVariable(name, default_value=str(FAST_DDS)))
-            for name in ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
-        ),
+        SetEnvironmentVariable(PROFILES, EnvironmentVariable(PROFILES, default_value=str(FAST_DDS))),
         # First, so that nothing is missed; nobody waits for it.
         Node(
             package="anima_nodes",

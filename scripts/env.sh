@@ -23,5 +23,7 @@ export MUJOCO_GL="${MUJOCO_GL:-egl}"
 export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/anima/ccache}"
 export COLCON_DEFAULTS_FILE="${COLCON_DEFAULTS_FILE:-$ANIMA_ROOT/ros2_ws/colcon.yaml}"
 export FASTDDS_DEFAULT_PROFILES_FILE="${FASTDDS_DEFAULT_PROFILES_FILE:-$ANIMA_ROOT/config/fastdds.xml}"
-# Its name until Jazzy.
-export FASTRTPS_DEFAULT_PROFILES_FILE="${FASTRTPS_DEFAULT_PROFILES_FILE:-$FASTDDS_DEFAULT_PROFILES_FILE}"
+# Its name until Jazzy; later releases warn of it.
+case "${ROS_DISTRO:-}" in
+    humble | iron | jazzy) export FASTRTPS_DEFAULT_PROFILES_FILE="${FASTRTPS_DEFAULT_PROFILES_FILE:-$FASTDDS_DEFAULT_PROFILES_FILE}" ;;
+esac

@@ -185,11 +185,12 @@ def test_messages_with_fields_of_the_wrong_type_raise_instead_of_being_sent(reso
 def test_every_process_has_the_profile_of_fast_dds_unless_the_robot_has_one_of_its_own(
     resolver: LaunchResolver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
-    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
-    for process in resolver.resolve(ROBOT):
-        assert Path(process.environment["FASTDDS_DEFAULT_PROFILES_FILE"]).samefile(ROOT / "config" / "fastdds.xml")
-        assert process.environment["FASTRTPS_DEFAULT_PROFILES_FILE"] == "/etc/own.xml"
+    name = "FASTRTPS_DEFAULT_PROFILES_FILE"  # as the release is called that the resolver stands for
+    monkeypatch.delenv(name, raising=False)
+    profile = ROOT / "config" / "fastdds.xml"
+    assert all(Path(process.environment[name]).samefile(profile) for process in resolver.resolve(ROBOT))
+    monkeypatch.setenv(name, "/etc/own.xml")
+    assert all(process.environment[name] == "/etc/own.xml" for process in resolver.resolve(ROBOT))
 
 
 @pytest.mark.parametrize("arguments", [{"sim": "matrix"}, {"log_level": "shout"}])
