@@ -13,6 +13,9 @@ from anima.runtime.supervisor import NAMESPACE_VARIABLE
 settings.register_profile("anima", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("anima")
 
+# A console that is made when its module is imported keeps the width that this says; tests that look at tables set it.
+os.environ.pop("COLUMNS", None)
+
 
 @pytest.fixture(autouse=True)
 def _namespace_of_its_own() -> Iterator[None]:
