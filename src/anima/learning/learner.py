@@ -12,7 +12,7 @@ from anima.learning import items
 from anima.learning.book import Book
 from anima.learning.desk import Desk
 from anima.learning.effects import newest, split
-from anima.learning.encounters import Encounters, Ended
+from anima.learning.encounters import Encounters
 from anima.learning.exchange import Exchange
 from anima.learning.guidance import compose, reminder_text
 from anima.learning.items import Observation
@@ -94,7 +94,6 @@ class Learner:
             return []
         if self._left_over:
             self._left_over = False
-            self._take_up(now)
             self._guide(now, "", anew=True)
         self._follow(now, inbox)
         for speech in (*inbox.new(t.SPEECH), *inbox.new(t.REPLY)):
@@ -109,6 +108,7 @@ class Learner:
                 self._encounters.said(utterance.speaker, utterance.text)
         self._watch(now, inbox)
         self._end(now, inbox)
+        self._look_back(now)
         self._bring_up(now)
         sent = self._desk.work.poll(now)
         sent += self._desk.sent
@@ -146,8 +146,8 @@ class Learner:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being judged, written or reflected on."""
-        return self._desk.work.is_idle and not self._reflection.open
+        """Whether nothing is being judged, written or reflected on, nor waits for that."""
+        return self._desk.work.is_idle and not self._reflection.open and not self._passed()
 
     @property
     def book(self) -> Book:
@@ -213,17 +213,19 @@ class Learner:
         for request in inbox.new(t.ENCOUNTER_END):
             ended += self._encounters.end(now, float("-inf"), request.person, request.why or "somebody said so")
         for one in ended:
-            self._over(now, one)
+            if self._guidance is not None and self._guidance.encounter == one.encounter.id:
+                self._speaker = ""
 
-    def _over(self, now: float, ended: Ended) -> None:
-        if self._guidance is not None and self._guidance.encounter == ended.encounter.id:
-            self._speaker = ""
-        self._reflection.look_back(now, ended.encounter.id)
+    def _passed(self) -> list[str]:
+        """Encounters that are over and not reflected on yet; those from before a restart, too."""
+        still = {one.id for one in self._encounters.open.values()}
+        return [encounter for encounter in self._desk.observed if encounter not in still]
 
-    def _take_up(self, now: float) -> None:
-        """Encounters that a switched-off robot did not reflect on are reflected on now."""
-        for encounter in list(self._desk.observed):
-            self._reflection.look_back(now, encounter)
+    def _look_back(self, now: float) -> None:
+        """Reflect once nothing of what was said is being judged any more: the last words count as the first ones do."""
+        if self._desk.work.is_idle:
+            for encounter in self._passed():
+                self._reflection.look_back(now, encounter)
 
     # --- what the robot does ---------------------------------------------------------------------
 

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from support.learning_rig import DAY_S, Life, ScriptedMind
 
+from anima import topics as t
 from anima.learning import items
 from anima.learning.items import Portrait
 from anima.learning.timeline import draw
+from anima.types.base import Header
+from anima.types.mind import Utterance
 
 BELIEFS = {
     "gentle": "I am careful with the things that people give me.",
@@ -94,3 +97,19 @@ def test_an_encounter_that_a_power_cut_ended_is_reflected_on_in_the_next_life(
     again.run(20.0)
     assert again.learner.book.portrait is not None
     again.close()
+
+
+def test_words_that_are_still_judged_when_the_encounter_ends_are_reflected_on_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = born(tmp_path, monkeypatch)
+    life.hear("hello")
+    life.speak("The cup is on the table.")
+    last = Utterance(header=Header.at(life.now), id="last", speaker="ana", text="how gentle you were")
+    life.give(t.UTTERANCE.of(last))
+    life.run(0.2)  # the question is with the model
+    assert not life.learner.is_idle
+    life.end()
+    assert [belief.text for belief in life.learner.book.beliefs.values()] == [BELIEFS["gentle"]]
+    assert life.learner.is_idle
+    life.close()
