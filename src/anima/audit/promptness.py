@@ -10,6 +10,7 @@ from anima import topics as t
 from anima.audit.codec import decode, topic_of
 from anima.audit.recording import Chunk
 from anima.audit.turns import ENDS, Turn
+from anima.regions.basal_ganglia import SAID_STOP
 from anima.topics import Sent
 from anima.types.mind import Backlog, Lease, Speech, StopRequest, StopState, Utterance
 from anima.world.stop_words import is_stop
@@ -70,12 +71,15 @@ _Timed = tuple[float, float, Literal["stop", "words"], str, str]
 
 
 def _stops(heard: Sequence[tuple[float, Sent]]) -> list[_Timed]:
-    """From the word to the first lease that is taken back; from the request to the latched stop."""
+    """From the word to the first lease that is taken back for it; from the request to the latched stop."""
     found: list[_Timed] = []
     for number, (at, sent) in enumerate(heard):
         value, later = sent.value, heard[number + 1 :]
         if isinstance(value, Utterance) and is_stop(value.text):
-            ends = (end for end, one in later if isinstance(one.value, Lease) and not one.value.granted)
+            ends = (
+                end for end, one in later
+                if isinstance(one.value, Lease) and not one.value.granted and one.value.reason == SAID_STOP
+            )
             cause = f"«{value.text}»"
         elif isinstance(value, StopRequest):
             ends = (end for end, one in later if isinstance(one.value, StopState) and one.value.latched)

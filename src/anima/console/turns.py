@@ -108,13 +108,13 @@ def _say_prompts(prompts: list[Prompt] | None) -> None:
     if prompts is None:
         console.print("Stops and words can't be timed: this recording does not tell how its two clocks stand.")
         return
-    for kind, name in (("stop", "stops"), ("words", "times the robot spoke")):
+    names = {"stop": "stops, until what moved was let go", "words": "times the robot spoke, from what it answered"}
+    for kind, name in names.items():
         those = [one for one in prompts if one.kind == kind]
         beside = [one.took_s for one in those if one.beside]
         alone = [one.took_s for one in those if not one.beside]
         console.print(
-            f"{len(those)} {name}: {_longest(beside)} while a background turn ran, {_longest(alone)} else, "
-            "from the cause to the topic.",
+            f"{len(those)} {name}: {_longest(beside)} while a background turn ran, {_longest(alone)} while none did.",
             soft_wrap=True,
         )
     for one in prompts:
@@ -127,4 +127,4 @@ def _say_prompts(prompts: list[Prompt] | None) -> None:
 
 
 def _longest(seconds: list[float]) -> str:
-    return f"{len(seconds)}, at most {max(seconds):.2f} s," if seconds else "none"
+    return f"{len(seconds)} within {max(seconds):.2f} s" if seconds else "none"

@@ -14,6 +14,7 @@ from anima.audit.promptness import Prompt, prompts_of
 from anima.audit.recording import Chunk, Recording, read_told
 from anima.audit.turns import Turn, turns_of
 from anima.planner.llm.base import Mark
+from anima.regions.basal_ganglia import SAID_STOP
 from anima.topics import Sent
 from anima.types.base import Header, Time
 from anima.types.mind import Lease, SkillCall, Speech, Utterance
@@ -34,7 +35,7 @@ def taken_back(at: float) -> Sent:
     return t.LEASE.of(
         Lease.model_construct(
             header=Header.at(at), id="l", call=call, resources=["base"], deadline=Time.at(at), granted=False,
-            reason="a person said stop",
+            reason=SAID_STOP,
         )
     )
 
