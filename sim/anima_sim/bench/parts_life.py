@@ -29,6 +29,7 @@ from anima.parts.selves import load_self
 from anima.planner.judge import Judgement
 from anima.planner.lexicon import known_names
 from anima.planner.llm.base import Completion, Mind, Request
+from anima_sim.inner_day import ITEMS, live_through
 
 DAYS = ROOT / "sim" / "scenarios" / "inner_days.yaml"
 JUNK_SHARE, LIKE = 0.05, 0.92
@@ -168,6 +169,18 @@ def _holds(life: Life, then: dict[str, Any]) -> tuple[bool, str]:
         good = good and any(bid.stance == then["stance"] for bid in bids)
     seen = f"{', '.join(kinds) or 'no change'}; {len(bids)} bids; alive: {', '.join(sorted(named)) or 'none'}"
     return good, seen
+
+
+def on_the_robot(model: Mind, console: Console) -> tuple[dict[str, Any], bool]:
+    """The acceptance list, each item on a simulated robot of its own: physics, ears, salience, gate and parts."""
+    examples = {one["name"]: one.get("parts", ()) for one in _days()["scenarios"]}
+    figures: dict[str, Any] = {}
+    for name, (_, example) in ITEMS.items():
+        good, seen = live_through(name, model, [_part(given) for given in examples.get(example, ())])
+        figures[name] = {"holds": good, "seen": seen}
+        console.print(f"{name}: {'holds' if good else 'does not hold'}: {seen}", markup=False, soft_wrap=True)
+    held = sum(one["holds"] for one in figures.values())
+    return {"cases": len(figures), "held": held, "each": figures}, held == len(figures)
 
 
 # --- two Selves ----------------------------------------------------------------------------------------

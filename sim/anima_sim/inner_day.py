@@ -1,0 +1,190 @@
+"""The concept's acceptance list on the simulated robot: physics, the regions from the ears to the wheels, the model."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anima import topics as t
+from anima.config import Settings
+from anima.memory.opening import RunClock
+from anima.parts.library import KeptPart, PartLibrary
+from anima.parts.node import PartsSelf
+from anima.parts.schema import Part
+from anima.planner.llm.base import Mind
+from anima.types.base import Header
+from anima.types.mind import Utterance
+from anima_sim.rug import RugDay
+
+THINKS_WITHIN_S = 600.0  # of the wall's clock, for one thing that happened
+BEFORE_DUE_S = 180.0  # what is left of a prediction's time when the robot is switched on again: a drive and some
+RESTS_AT_ONCE_S = 900.0  # what is due later than this the robot awaits switched off, as over night
+
+
+@dataclass
+class InnerDay:
+    """A day of a robot with an inner life over the memory in `folder`. `clock` is its own unless it follows another
+    day's."""
+
+    model: Mind
+    folder: Path
+    clock: RunClock | None = None
+
+    def __post_init__(self) -> None:
+        settings = Settings(memory_url=f"sqlite:///{self.folder}/mind.db", seed=0)
+        self.inner = PartsSelf(settings, self.model)
+        if self.clock is not None:
+            self.inner.context.clock = self.clock
+        self.day = RugDay(settings, self.inner)
+
+    def given(self, parts: Sequence[Part]) -> None:
+        """Parts that are there when the day begins."""
+        for part in parts:
+            self.library.create(part, self.inner.context.cause("the day begins with it", "before"))
+
+    @property
+    def library(self) -> PartLibrary:
+        """The parts."""
+        return self.inner.context.library
+
+    @property
+    def alive(self) -> list[KeptPart]:
+        """The parts that may bid."""
+        return list(self.library.active())
+
+    def hears(self, text: str, speaker: str = "ana") -> None:
+        """Somebody speaks, and the robot thinks about it to the end."""
+        now = self.day.graph.now
+        said = Utterance(header=Header.at(now), id=f"u-{now:.2f}", speaker=speaker, text=text)
+        self.day.graph.send(t.UTTERANCE.of(said))
+        self.day.graph.run_for(0.5)
+        self.think()
+
+    def drives(self, stalls: bool) -> None:
+        """A drive to the person, over the rug where nothing speaks against it; a wheel `stalls` there or doesn't."""
+        self.day.grips = stalls
+        self.day.drive()
+        self.think()
+
+    def think(self) -> None:
+        """Until nothing is thought about, and nothing waits for a quiet moment. Raises `TimeoutError`."""
+        context = self.inner.context
+        until = time.monotonic() + THINKS_WITHIN_S
+        quiet_at = self.day.graph.now + 8.0
+        while self.day.graph.now < quiet_at or not self.inner.is_idle or context.touched or context.echoes:
+            # The model takes the wall's time: the robot's goes on no faster while it thinks.
+            self.day.graph.run_for(0.02 if not self.inner.is_idle else 0.2)
+            time.sleep(0.02 if not self.inner.is_idle else 0.0)
+            if time.monotonic() > until:
+                raise TimeoutError(f"no end of thinking within {THINKS_WITHIN_S:g} s: {self.inner.why()}")
+
+    def next_due_s(self) -> float | None:
+        """How long until the first prediction is due, s; None when none is open."""
+        context = self.inner.context
+        asked = context.utc_s
+        within = (60.0, 600.0, 3600.0, 43_200.0, 604_800.0)
+        return next((s for s in within if self.library.due(asked + s)), None)
+
+    def switched_off_for(self, gap_s: float) -> InnerDay:
+        """The robot as it is switched on again so much later."""
+        context = self.inner.context
+        begins = context.utc_s + gap_s
+        return InnerDay(self.model, self.folder, RunClock(f"sim-{begins:.3f}", begins))
+
+    def changes(self) -> list[str]:
+        """What became of parts this day, in order."""
+        return [change.what for change in self.day.graph.sent(t.PART_CHANGES)]
+
+    def bids(self) -> list[Any]:
+        """What parts bid this day, in order."""
+        return [bid for choice in self.day.graph.sent(t.BIDS) for bid in choice.bids]
+
+
+Held = tuple[bool, str]
+
+
+def made_of_a_felt_event_and_used_again(day: InnerDay) -> tuple[Held, InnerDay]:
+    """A wheel stalls on the rug: a viewpoint is born of it, and bids when it happens again."""
+    day.drives(stalls=True)
+    if not day.alive:
+        day.drives(stalls=True)
+    born = [kept.part.name for kept in day.alive]
+    day.drives(stalls=True)
+    bid = [bid.name for bid in day.bids()]
+    return (bool(born) and any(name in bid for name in born), f"born: {born}; bid: {bid}"), day
+
+
+def told_by_what_was_sensed(day: InnerDay) -> tuple[Held, InnerDay]:
+    """What a part predicted comes to its time, is held against what was sensed, and the part says itself anew."""
+    day.drives(stalls=True)
+    before = {kept.id: kept.part.description for kept in day.alive}
+    seen = [", ".join(day.changes())]
+    for _ in range(3):
+        due_s = day.next_due_s()
+        if due_s is None:
+            break
+        if due_s > RESTS_AT_ONCE_S:
+            day = day.switched_off_for(due_s - BEFORE_DUE_S)
+        day.drives(stalls=False)
+        while day.next_due_s() is not None and day.day.graph.now < RESTS_AT_ONCE_S:
+            day.day.graph.run_for(10.0)
+            day.think()
+        seen.append(", ".join(day.changes()))
+        if any(before.get(kept.id, kept.part.description) != kept.part.description for kept in day.alive):
+            break
+    results = [entry.result for kept in day.alive for entry in kept.part.suggestions_and_results if entry.result]
+    reworded = [kept.id for kept in day.alive if before.get(kept.id, kept.part.description) != kept.part.description]
+    return (bool(results and reworded), f"{' | '.join(seen)}; results: {results}; reworded: {reworded}"), day
+
+
+def divided(day: InnerDay) -> tuple[Held, InnerDay]:
+    """A part that wants contrary things in two contexts becomes two."""
+    day.hears("in the workshop be blunt with me, but at home please just listen", "roly")
+    names = sorted(kept.part.name for kept in day.alive)
+    return ("split" in day.changes() and len(names) >= 2, f"alive: {names}"), day
+
+
+def concluded(day: InnerDay) -> tuple[Held, InnerDay]:
+    """What is over is put away, and says nothing more."""
+    day.hears("the math homework is finished, all of it!")
+    away = "archived" in day.changes() and not any("Homework" in kept.part.name for kept in day.alive)
+    before = len(day.bids())
+    day.hears("let us talk about the homework of my brother")
+    later = [bid.name for bid in day.bids()[before:] if "Homework: Math" in bid.name]
+    return (away and not later, f"changes: {day.changes()}; bids of it afterwards: {later}"), day
+
+
+def merged(day: InnerDay) -> tuple[Held, InnerDay]:
+    """Two that say the same in the same moments become one."""
+    day.drives(stalls=True)
+    if "merged" not in day.changes():
+        day.drives(stalls=True)
+    names = sorted(kept.part.name for kept in day.alive)
+    return ("merged" in day.changes(), f"changes: {day.changes()}; alive: {names}"), day
+
+
+ITEMS: dict[str, tuple[Callable[[InnerDay], tuple[Held, InnerDay]], str]] = {
+    "created_from_a_felt_event_and_reused": (made_of_a_felt_event_and_used_again, ""),
+    "prediction_evaluated_and_wording_changed": (told_by_what_was_sensed, "prediction_evaluated_and_wording_changed"),
+    "oversized_part_splits": (divided, "oversized_part_splits"),
+    "concluded_part_is_archived_and_silent": (concluded, "concluded_part_is_archived_and_silent"),
+    "two_that_say_the_same_merge": (merged, "two_that_say_the_same_merge"),
+}
+"""What must hold, and the example whose parts the day begins with."""
+
+
+def live_through(name: str, model: Mind, given: Sequence[Part]) -> Held:
+    """One item of the acceptance list on a robot of its own; whether it holds, and what was seen."""
+    play, _ = ITEMS[name]
+    with tempfile.TemporaryDirectory(prefix="anima-inner-") as folder:
+        day = InnerDay(model, Path(folder))
+        day.given(given)
+        try:
+            held, day = play(day)
+        except TimeoutError as error:
+            held = (False, str(error))
+    return held
