@@ -38,6 +38,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=1000, help="how many of each set, drawn by the seed (default all)")
     parser.add_argument("--scenarios", action="store_true", help="the concept's examples, each from end to end")
     parser.add_argument("--robot", action="store_true", help="the concept's acceptance list on the simulated robot")
+    parser.add_argument("--variations", action="store_true", help="the same with other people, things and tasks")
     parser.add_argument("--selves", action="store_true", help="two Selves live the same day; what grew, and why")
     parser.add_argument("--planted", action="store_true", help="planted words in both modes: what they change")
     parser.add_argument("--life", type=float, default=0.0, metavar="DAYS", help="so many days of a simulated life")
@@ -55,6 +56,8 @@ def bench_parts(seed: int, arguments: list[str], console: Console) -> tuple[dict
             chosen.append(("scenarios", lambda: parts_life.scenarios(model, console)))
         if options.robot:
             chosen.append(("robot", lambda: parts_life.on_the_robot(model, console)))
+        if options.variations:
+            chosen.append(("variations", lambda: parts_life.scenarios(model, console, "variations")))
         if options.selves:
             chosen.append(("selves", lambda: parts_life.selves(model, console)))
         if options.planted:

@@ -51,8 +51,9 @@ class Life:
     def __post_init__(self) -> None:
         settings, tuning = Settings(), load_parts_tuning()
         places = load_places(settings.map_folder)
+        self.store = Store(IN_MEMORY)
         self.mind = Context(
-            PartLibrary(Store(IN_MEMORY), MiniLm.load()), RunClock("sim-bench", EPOCH), load_self(self.self_name),
+            PartLibrary(self.store, MiniLm.load()), RunClock("sim-bench", EPOCH), load_self(self.self_name),
             tuning, known_names(settings), places, Diary(tuning.diary_kept), Leanings(tuning, places), self.isolated,
         )
         self._events = 0
@@ -131,11 +132,14 @@ def _days() -> dict[str, Any]:
 # --- the concept's examples ------------------------------------------------------------------------
 
 
-def scenarios(model: Mind, console: Console) -> tuple[dict[str, Any], bool]:
-    """Each example: parts that are there, events that are lived, and what must be so at the end."""
+def scenarios(model: Mind, console: Console, which: str = "scenarios") -> tuple[dict[str, Any], bool]:
+    """Each example: parts that are there, events that are lived, and what must be so at the end.
+
+    `which`: "scenarios", or "variations" of them with other people, things and tasks.
+    """
     table = Table("example", "as it should be", "what was seen")
     held, figures = 0, {}
-    given = _days()["scenarios"]
+    given = _days()[which]
     for one in given:
         life = Life(model, one.get("self", "helper"), one.get("isolated", False))
         for part in one.get("parts", ()):
@@ -271,28 +275,44 @@ def week(model: Mind, console: Console, days: float, seed: int) -> tuple[dict[st
     """Days of ordinary life: routine, small news, now and then what matters. Limits: at most 5 % of the parts are junk,
     and the prompts of the last third are not longer than those of the first by more than a tenth.
 
-    Junk is a part whose words are nearly another's (cosine above 0.92), or one that was born of routine.
+    Junk is a part whose words are nearly another's (cosine above 0.92), or one that was born of routine. Of what is
+    stored, `items` are all that were ever made, `versions` all their wordings; `parts` may bid.
     """
     life, luck, data = Life(model), random.Random(seed), _days()
+    figures: dict[str, Any] = {}
     for day in range(max(1, round(days))):
         for _ in range(data["per_day"]["routine"]):
             life.happens(luck.choice(data["routine"]), "lived", DAY_S / 40)
         for _ in range(data["per_day"]["news"]):
             life.happens(luck.choice(data["news"])["text"], "person", DAY_S / 40)
         life.tend()
-        console.print(f"day {day + 1}: {len(life.parts)} parts, {len(life.prompts)} turns, {life.seconds:.0f} s")
-    junk = _junk(life, set(data["routine"]))
+        figures = {"days": day + 1, **_lived(life, set(data["routine"]))}
+        console.print(f"day {day + 1}: {_told(figures)}", markup=False, soft_wrap=True)
+    early, late = figures["prompt_tokens_first_third"], figures["prompt_tokens_last_third"]
+    return figures, figures["junk_share"] <= JUNK_SHARE and late <= 1.1 * early and life.parsed == 1.0
+
+
+def _lived(life: Life, routine: set[str]) -> dict[str, Any]:
+    """What there is of a life so far."""
+    junk, parts = _junk(life, routine), life.parts
     third = max(1, len(life.tokens) // 3)
-    early = sum(n for _, n in life.tokens[:third]) / third
-    late = sum(n for _, n in life.tokens[-third:]) / third
-    parts = life.parts
-    share = len(junk) / max(len(parts), 1)
-    figures = {
-        "days": days, "parts": len(parts), "junk": len(junk), "junk_share": share,
-        "junk_names": junk, "prompt_tokens_first_third": early, "prompt_tokens_last_third": late,
+    stored = list(life.store.everything())
+    return {
+        "parts": len(parts), "junk": len(junk), "junk_share": len(junk) / max(len(parts), 1), "junk_names": junk,
+        "names": [kept.part.name for kept in parts],
+        "items": len({(item.kind, item.id) for item in stored}), "versions": len(stored),
+        "prompt_tokens_first_third": sum(n for _, n in life.tokens[:third]) / third,
+        "prompt_tokens_last_third": sum(n for _, n in life.tokens[-third:]) / third,
         "parsed": life.parsed, "turns": len(life.prompts), "model_s": life.seconds,
     }
-    return figures, share <= JUNK_SHARE and late <= 1.1 * early and life.parsed == 1.0
+
+
+def _told(seen: dict[str, Any]) -> str:
+    return (
+        f"{seen['parts']} parts, {seen['junk']} junk; {seen['items']} items stored in {seen['versions']} versions; "
+        f"{seen['turns']} turns, {seen['parsed']:.0%} parsed, {seen['model_s']:.0f} s; prompt tokens "
+        f"{seen['prompt_tokens_first_third']:.0f} first third, {seen['prompt_tokens_last_third']:.0f} last"
+    )
 
 
 def _junk(life: Life, routine: set[str]) -> list[str]:

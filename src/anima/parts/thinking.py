@@ -313,8 +313,11 @@ def join(context: Context, pair: tuple[str, str], words: tuple[str, str, str]) -
     one, two = (context.library.get(id) for id in pair)
     if one.archived or two.archived:
         return
-    verdict = yield from judge("same_bid", first=words[0], second=words[1])
-    if verdict.label != "same":
+    said = words[:2]
+    heard = []
+    for first, second in (said, said[::-1]):  # whoever is named second sounds more particular: each comes second once
+        heard.append((yield from judge("same_bid", first=first, second=second)))
+    if not (all(one.best == "same" for one in heard) and any(one.is_sure for one in heard)):
         return
     text = yield from write(writing.merge_request(one.part, two.part, context.tuning))
     part = _read(context, text, lambda text: writing.read_merge(text, one.part, two.part))

@@ -9,7 +9,9 @@ from support.inner_rig import BID, PART, REWRITTEN, STALL, context, event, kept,
 
 from anima import topics as t
 from anima.parts import thinking
+from anima.parts.asking import Ask
 from anima.parts.vocabulary import CAME_TRUE, DID_NOT, OPEN
+from anima.planner.judge import Judgement
 
 
 def test_a_part_that_wakes_bids_and_the_followed_bid_becomes_a_stance_that_names_it() -> None:
@@ -187,6 +189,20 @@ def test_two_parts_that_say_the_same_are_noticed_when_they_speak_and_become_one(
     (only,) = mind.library.active()
     assert only.part.description == merged["description"]
     assert set(mind.library.lineage(only.id).merged_from) == set(pair) and only.because == ("e1",)
+
+
+def test_two_parts_stay_two_when_they_only_sound_alike_in_one_order() -> None:
+    mind = context()
+    kept(mind, part())
+    kept(mind, part("Rug Danger", description="I think the rug is bad for wheels.", wants=["Keep off that rug"]))
+    train = thinking.join(mind, ("rug-danger", "wary-of-the-rug"), ("I go around.", "I call for help.", "e1"))
+    asked = next(train)
+    assert isinstance(asked, Ask) and asked.slots["second"] == "I call for help."
+    asked = train.send(Judgement("same_bid", "same", "same", 0.9))
+    assert isinstance(asked, Ask) and asked.slots["second"] == "I go around."
+    with pytest.raises(StopIteration):
+        train.send(Judgement("same_bid", "unsure", "different", 0.6))
+    assert len(mind.library.active()) == 2
 
 
 def test_what_is_only_read_somewhere_makes_changes_and_does_nothing() -> None:

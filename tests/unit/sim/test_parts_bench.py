@@ -93,7 +93,7 @@ def test_judgements_that_are_unsure_are_no_right_answers() -> None:
 
 def test_the_days_that_are_lived_can_be_read_and_scenarios_that_do_not_hold_say_what_was_seen() -> None:
     days = yaml.safe_load(parts_life.DAYS.read_text())
-    assert len(days["scenarios"]) >= 9 and days["day"] and days["routine"]
+    assert len(days["scenarios"]) >= 9 and len(days["variations"]) >= 12 and days["day"] and days["routine"]
     figures, met = parts_life.scenarios(ScriptedModel(), QUIET)
     assert not met and figures["cases"] == len(days["scenarios"])
     each = figures["each"]
@@ -103,4 +103,4 @@ def test_the_days_that_are_lived_can_be_read_and_scenarios_that_do_not_hold_say_
 
 def test_a_life_without_anything_felt_leaves_no_junk_and_prompts_stay_flat() -> None:
     figures, met = parts_life.week(ScriptedModel(), QUIET, 1.0, 0)
-    assert met and figures["parts"] == 0 and figures["junk_share"] == 0.0
+    assert met and figures["parts"] == figures["items"] == 0 and figures["junk_share"] == 0.0
