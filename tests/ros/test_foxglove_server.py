@@ -35,14 +35,14 @@ def viewer(server: FoxgloveServer) -> Iterator[ClientConnection]:
         yield line
 
 
-def channels(viewer: ClientConnection) -> dict[str, Any]:
-    """What the server says that it has."""
+def channel_of(viewer: ClientConnection, name: str) -> Any:
+    """What the server says of a topic that it has. It tells of them a hundred at a time, in any order."""
     found: dict[str, Any] = {}
-    while t.STOP_STATE.name not in {name.strip("/") for name in found}:
+    while name not in found:
         said = viewer.recv(timeout=10.0)
         if isinstance(said, str) and (told := json.loads(said))["op"] == "advertise":
             found |= {channel["topic"]: channel for channel in told["channels"]}
-    return found
+    return found[name]
 
 
 def show(viewer: ClientConnection, channel: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ def test_a_viewer_that_comes_late_sees_the_state_as_it_was_sent(
     topic = t.STOP_STATE
     outlet = bench.node.create_publisher(ros_class(topic.type.ros), topic.name, PROFILES[topic.qos])
     outlet.publish(to_ros(STOPPED))
-    channel = channels(viewer)["/software_stop/state"]
+    channel = channel_of(viewer, "/software_stop/state")
     assert (channel["encoding"], channel["schemaName"]) == ("cdr", "anima_msgs/msg/StopState")
     assert "bool latched" in channel["schema"]
 
@@ -88,7 +88,7 @@ def test_nobody_is_listened_to_before_somebody_looks(
 ) -> None:
     images = t.CAMERA_COLOUR.name
     assert bench.node.count_subscribers(images) == 0
-    show(viewer, channels(viewer)["/" + images])
+    show(viewer, channel_of(viewer, "/" + images))
     assert bench.until(lambda: bench.node.count_subscribers(images) == 1)
     viewer.send(json.dumps({"op": "unsubscribe", "subscriptionIds": [7]}))
     assert bench.until(lambda: bench.node.count_subscribers(images) == 0)
