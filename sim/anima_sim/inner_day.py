@@ -20,7 +20,7 @@ from anima.types.base import Header
 from anima.types.mind import Utterance
 from anima_sim.rug import RugDay
 
-THINKS_WITHIN_S = 600.0  # of the wall's clock, for one thing that happened
+THINKS_WITHIN_S = 1800.0  # of the wall's clock, for one thing that happened: a busy machine thinks slowly
 BEFORE_DUE_S = 180.0  # what is left of a prediction's time when the robot is switched on again: a drive and some
 RESTS_AT_ONCE_S = 900.0  # what is due later than this the robot awaits switched off, as over night
 
