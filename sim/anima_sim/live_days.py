@@ -177,7 +177,10 @@ class LivePair:
         with running, Client((*TOPICS, t.LEARNING_TURN)) as client:
             client.wait_ready(START_LIMIT_S)
             settle(client, quiet, START_LIMIT_S)
-            live(_Company(client, running, told, lambda line: self.console.print(f"{'':12}   {line}", markup=False)))
+            live(_Company(client, running, told, self._tell))
         if record:
             told.recording = newest(recordings_folder())
         return told
+
+    def _tell(self, line: str) -> None:
+        self.console.print(f"{'':12}   {line}", markup=False, soft_wrap=True)

@@ -35,7 +35,7 @@ from anima.types.learning import EncounterEnd, Guidance
 from anima.types.mind import Backlog, Objective, Speech, Utterance
 from anima_sim.bench.judgements import TICK_S, cases, measure_merges, measure_role, wilson
 from anima_sim.bench.options import BenchParser
-from anima_sim.live_days import LiveDay, LivePair
+from anima_sim.live_days import DayFailed, LiveDay, LivePair
 from anima_sim.two_days import day
 
 ROLES = ("reaction", "explicit", "commitment", "fulfilled", "remember", "supersedes", "because", "contradicts")
@@ -340,8 +340,12 @@ def bench_learning(seed: int, arguments: list[str], console: Console) -> tuple[d
     figures: dict[str, Any] = {}
     met = True
     if "robot" in parts:  # before the model is loaded here: the robot loads its own
-        figures |= measure_robot(options.model, seed, console)
-        met &= figures["robot_next_with"] == "Done." and figures["robot_next_without"] not in ("", "Done.")
+        try:
+            figures |= measure_robot(options.model, seed, console)
+            met &= figures["robot_next_with"] == "Done." and figures["robot_next_without"] not in ("", "Done.")
+        except DayFailed as error:
+            console.print(f"{'robot':12} {error}", style="red", markup=False, soft_wrap=True)
+            met = False
     if set(parts) == {"robot"}:
         return figures, met
     model = open_model(settings.llm)

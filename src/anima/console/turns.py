@@ -114,7 +114,7 @@ def _say_prompts(prompts: list[Prompt] | None) -> None:
         beside = [one.took_s for one in those if one.beside]
         alone = [one.took_s for one in those if not one.beside]
         console.print(
-            f"{len(those)} {name}: {_longest(beside)} while a background turn ran, {_longest(alone)} while none did.",
+            f"{name}: {_longest(beside)} while a background turn ran, {_longest(alone)} while none did.",
             soft_wrap=True,
         )
     for one in prompts:
