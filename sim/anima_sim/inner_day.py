@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +116,7 @@ def made_of_a_felt_event_and_used_again(day: InnerDay) -> tuple[Held, InnerDay]:
     born = [kept.part.name for kept in day.alive]
     day.drives(stalls=True)
     bid = [bid.name for bid in day.bids()]
-    return (bool(born) and any(name in bid for name in born), f"born: {born}; bid: {bid}"), day
+    return (bool(born) and any(name in bid for name in born), f"born: {born}; bids: {dict(Counter(bid))}"), day
 
 
 def told_by_what_was_sensed(day: InnerDay) -> tuple[Held, InnerDay]:
