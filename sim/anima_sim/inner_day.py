@@ -22,8 +22,8 @@ from anima.types.mind import Utterance
 from anima_sim.rug import RugDay
 
 THINKS_WITHIN_S = 1800.0  # of the wall's clock, for one thing that happened: a busy machine thinks slowly
-BEFORE_DUE_S = 180.0  # what is left of a prediction's time when the robot is switched on again: a drive and some
-RESTS_AT_ONCE_S = 900.0  # what is due later than this the robot awaits switched off, as over night
+BEFORE_DUE_S = 120.0  # what is left of a prediction's time when the robot is switched on again
+LONGEST_S = 604_800.0  # no prediction reaches farther
 
 
 @dataclass
@@ -84,11 +84,10 @@ class InnerDay:
                 raise TimeoutError(f"no end of thinking within {THINKS_WITHIN_S:g} s: {self.inner.why()}")
 
     def next_due_s(self) -> float | None:
-        """How long until the first prediction is due, s; None when none is open."""
+        """How long until the next prediction is due that leaves time to live something before, s; None without one."""
         context = self.inner.context
-        asked = context.utc_s
-        within = (60.0, 600.0, 3600.0, 43_200.0, 604_800.0)
-        return next((s for s in within if self.library.due(asked + s)), None)
+        ahead = (due.due_utc_s - context.utc_s for due in self.library.due(context.utc_s + LONGEST_S))
+        return min((s for s in ahead if s > BEFORE_DUE_S), default=None)
 
     def switched_off_for(self, gap_s: float) -> InnerDay:
         """The robot as it is switched on again so much later."""
@@ -120,26 +119,24 @@ def made_of_a_felt_event_and_used_again(day: InnerDay) -> tuple[Held, InnerDay]:
 
 
 def told_by_what_was_sensed(day: InnerDay) -> tuple[Held, InnerDay]:
-    """What a part predicted comes to its time, is held against what was sensed, and the part says itself anew."""
-    day.drives(stalls=True)
+    """What a part predicted comes to its time, is held against what was heard meanwhile, and the part says itself anew.
+
+    Until shortly before that time the robot is switched off, as over night.
+    """
+    day.hears("it is evening and the math homework is still open")
     before = {kept.id: kept.part.description for kept in day.alive}
-    seen = [", ".join(day.changes())]
-    for _ in range(3):
-        due_s = day.next_due_s()
-        if due_s is None:
-            break
-        if due_s > RESTS_AT_ONCE_S:
-            day = day.switched_off_for(due_s - BEFORE_DUE_S)
-        day.drives(stalls=False)
-        while day.next_due_s() is not None and day.day.graph.now < RESTS_AT_ONCE_S:
-            day.day.graph.run_for(10.0)
-            day.think()
-        seen.append(", ".join(day.changes()))
-        if any(before.get(kept.id, kept.part.description) != kept.part.description for kept in day.alive):
-            break
+    predicted = [bid.prediction for bid in day.bids()]
+    due_s = day.next_due_s()
+    if due_s is None:
+        return (False, f"nothing was predicted that lies ahead; changes: {day.changes()}"), day
+    day = day.switched_off_for(due_s - BEFORE_DUE_S)
+    day.hears("I have just done twenty minutes of math")
+    while day.day.graph.now < 2.0 * BEFORE_DUE_S and "evaluated" not in day.changes():
+        day.day.graph.run_for(10.0)
+        day.think()
     results = [entry.result for kept in day.alive for entry in kept.part.suggestions_and_results if entry.result]
-    reworded = [kept.id for kept in day.alive if before.get(kept.id, kept.part.description) != kept.part.description]
-    return (bool(results and reworded), f"{' | '.join(seen)}; results: {results}; reworded: {reworded}"), day
+    reworded = [kept.part.description for kept in day.alive if before.get(kept.id) not in (None, kept.part.description)]
+    return (bool(results and reworded), f"predicted: {predicted}; results: {results}; now: {reworded}"), day
 
 
 def divided(day: InnerDay) -> tuple[Held, InnerDay]:
@@ -170,7 +167,7 @@ def merged(day: InnerDay) -> tuple[Held, InnerDay]:
 
 ITEMS: dict[str, tuple[Callable[[InnerDay], tuple[Held, InnerDay]], str]] = {
     "created_from_a_felt_event_and_reused": (made_of_a_felt_event_and_used_again, ""),
-    "prediction_evaluated_and_wording_changed": (told_by_what_was_sensed, "prediction_evaluated_and_wording_changed"),
+    "prediction_evaluated_and_wording_changed": (told_by_what_was_sensed, "concluded_part_is_archived_and_silent"),
     "oversized_part_splits": (divided, "oversized_part_splits"),
     "concluded_part_is_archived_and_silent": (concluded, "concluded_part_is_archived_and_silent"),
     "two_that_say_the_same_merge": (merged, "two_that_say_the_same_merge"),
