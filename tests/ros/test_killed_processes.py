@@ -33,12 +33,16 @@ FAST_MPS = 0.3
 
 def drive(graph: Graph, truth: list[GroundTruth]) -> None:
     """Let the robot leave its dock and drive to the kitchen, and wait until it drives fast."""
-    worlds = graph.bench.listen(t.WORLD_STATE)
+    worlds, stops = graph.bench.listen(t.WORLD_STATE), graph.bench.listen(t.STOP_STATE)
     client = ActionClient(graph.bench.node, ExecuteSkill, "execute_skill")
     assert graph.bench.until(lambda: truth and truth[-1].header.stamp.seconds > STARTED_S, 60.0)
     assert graph.bench.until(lambda: worlds and worlds[-1].localized and client.server_is_ready(), 30.0)
+    # On a busy machine a process may still be silent for a moment, and what begins then is refused.
+    assert graph.bench.until(lambda: stops and not stops[-1].active, 60.0), f"it is held: {stops[-1:]}"
     undocking = start(graph, client, "undock", "{}")
     assert graph.bench.until(undocking.done, 60.0), f"it never left the dock\n{graph.logs()}"
+    undocked = undocking.result().result
+    assert undocked.error_code == 0, f"it did not leave the dock: {undocked.error_msg}\n{graph.logs()}"
     assert graph.bench.until(lambda: not worlds[-1].docked, 30.0)
     driving = start(graph, client, "go_to", '{"place": "kitchen"}')
 
