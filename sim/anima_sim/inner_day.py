@@ -40,7 +40,8 @@ class InnerDay:
         self.inner = PartsSelf(settings, self.model)
         if self.clock is not None:
             self.inner.context.clock = self.clock
-        self.day = RugDay(settings, self.inner)
+        self._day = RugDay(settings, self.inner)
+        self.graph = self._day.graph
 
     def given(self, parts: Sequence[Part]) -> None:
         """Parts that are there when the day begins."""
@@ -59,26 +60,26 @@ class InnerDay:
 
     def hears(self, text: str, speaker: str = "ana") -> None:
         """Somebody speaks, and the robot thinks about it to the end."""
-        now = self.day.graph.now
+        now = self.graph.now
         said = Utterance(header=Header.at(now), id=f"u-{now:.2f}", speaker=speaker, text=text)
-        self.day.graph.send(t.UTTERANCE.of(said))
-        self.day.graph.run_for(0.5)
+        self.graph.send(t.UTTERANCE.of(said))
+        self.graph.run_for(0.5)
         self.think()
 
-    def drives(self, stalls: bool) -> None:
-        """A drive to the person, over the rug where nothing speaks against it; a wheel `stalls` there or doesn't."""
-        self.day.grips = stalls
-        self.day.drive()
+    def stalls(self) -> None:
+        """A drive to the person; where it leads over the rug, a wheel is held there."""
+        self._day.grips = True
+        self._day.drive()
         self.think()
 
     def think(self) -> None:
         """Until nothing is thought about, and nothing waits for a quiet moment. Raises `TimeoutError`."""
         context = self.inner.context
         until = time.monotonic() + THINKS_WITHIN_S
-        quiet_at = self.day.graph.now + 8.0
-        while self.day.graph.now < quiet_at or not self.inner.is_idle or context.touched or context.echoes:
+        quiet_at = self.graph.now + 8.0
+        while self.graph.now < quiet_at or not self.inner.is_idle or context.touched or context.echoes:
             # The model takes the wall's time: the robot's goes on no faster while it thinks.
-            self.day.graph.run_for(0.02 if not self.inner.is_idle else 0.2)
+            self.graph.run_for(0.02 if not self.inner.is_idle else 0.2)
             time.sleep(0.02 if not self.inner.is_idle else 0.0)
             if time.monotonic() > until:
                 raise TimeoutError(f"no end of thinking within {THINKS_WITHIN_S:g} s: {self.inner.why()}")
@@ -97,11 +98,11 @@ class InnerDay:
 
     def changes(self) -> list[str]:
         """What became of parts this day, in order."""
-        return [change.what for change in self.day.graph.sent(t.PART_CHANGES)]
+        return [change.what for change in self.graph.sent(t.PART_CHANGES)]
 
     def bids(self) -> list[Any]:
         """What parts bid this day, in order."""
-        return [bid for choice in self.day.graph.sent(t.BIDS) for bid in choice.bids]
+        return [bid for choice in self.graph.sent(t.BIDS) for bid in choice.bids]
 
 
 Held = tuple[bool, str]
@@ -109,11 +110,11 @@ Held = tuple[bool, str]
 
 def made_of_a_felt_event_and_used_again(day: InnerDay) -> tuple[Held, InnerDay]:
     """A wheel stalls on the rug: a viewpoint is born of it, and bids when it happens again."""
-    day.drives(stalls=True)
+    day.stalls()
     if not day.alive:
-        day.drives(stalls=True)
+        day.stalls()
     born = [kept.part.name for kept in day.alive]
-    day.drives(stalls=True)
+    day.stalls()
     bid = [bid.name for bid in day.bids()]
     return (bool(born) and any(name in bid for name in born), f"born: {born}; bids: {dict(Counter(bid))}"), day
 
@@ -131,8 +132,8 @@ def told_by_what_was_sensed(day: InnerDay) -> tuple[Held, InnerDay]:
         return (False, f"nothing was predicted that lies ahead; changes: {day.changes()}"), day
     day = day.switched_off_for(due_s - BEFORE_DUE_S)
     day.hears("I have just done twenty minutes of math")
-    while day.day.graph.now < 2.0 * BEFORE_DUE_S and "evaluated" not in day.changes():
-        day.day.graph.run_for(10.0)
+    while day.graph.now < 2.0 * BEFORE_DUE_S and "evaluated" not in day.changes():
+        day.graph.run_for(10.0)
         day.think()
     results = [entry.result for kept in day.alive for entry in kept.part.suggestions_and_results if entry.result]
     reworded = [kept.part.description for kept in day.alive if before.get(kept.id) not in (None, kept.part.description)]
@@ -158,9 +159,9 @@ def concluded(day: InnerDay) -> tuple[Held, InnerDay]:
 
 def merged(day: InnerDay) -> tuple[Held, InnerDay]:
     """Two that say the same in the same moments become one."""
-    day.drives(stalls=True)
+    day.stalls()
     if "merged" not in day.changes():
-        day.drives(stalls=True)
+        day.stalls()
     names = sorted(kept.part.name for kept in day.alive)
     return ("merged" in day.changes(), f"changes: {day.changes()}; alive: {names}"), day
 

@@ -313,11 +313,13 @@ def join(context: Context, pair: tuple[str, str], words: tuple[str, str, str]) -
     one, two = (context.library.get(id) for id in pair)
     if one.archived or two.archived:
         return
-    said = words[:2]
-    heard = []
+    said, sure = words[:2], False
     for first, second in (said, said[::-1]):  # whoever is named second sounds more particular: each comes second once
-        heard.append((yield from judge("same_bid", first=first, second=second)))
-    if not (all(one.best == "same" for one in heard) and any(one.is_sure for one in heard)):
+        verdict = yield from judge("same_bid", first=first, second=second)
+        if verdict.best != "same":
+            return
+        sure = sure or verdict.is_sure
+    if not sure:
         return
     text = yield from write(writing.merge_request(one.part, two.part, context.tuning))
     part = _read(context, text, lambda text: writing.read_merge(text, one.part, two.part))
